@@ -1,0 +1,35 @@
+"""`import stepfold` is quick and brings in nothing that its user may never use."""
+
+import subprocess
+import sys
+
+MOST_MILLISECONDS = 150
+UNWANTED = ("httpx", "hypothesis", "pydantic", "typer")
+
+MEASURE = """
+import sys, time
+started = time.perf_counter()
+import stepfold
+print((time.perf_counter() - started) * 1000, *sys.modules)
+"""
+
+
+def _imported() -> tuple[float, set[str]]:
+    ran = subprocess.run(
+        [sys.executable, "-c", MEASURE], capture_output=True, text=True, check=True
+    )
+    milliseconds, *names = ran.stdout.split()
+    return float(milliseconds), set(names)
+
+
+def test_heavy_and_optional_packages_are_not_imported() -> None:
+    _, names = _imported()
+
+    assert names.isdisjoint(UNWANTED)
+
+
+def test_import_is_quick() -> None:
+    # The least of several: the machine's other work is no fault of ours.
+    milliseconds = min(_imported()[0] for _ in range(5))
+
+    assert milliseconds < MOST_MILLISECONDS
