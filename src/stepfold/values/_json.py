@@ -21,9 +21,7 @@ from typing_extensions import override
 
 from stepfold.values._outcome import Failure, Outcome, Success
 
-JsonValue: TypeAlias = Union[
-    None, bool, int, float, str, "tuple[JsonValue, ...]", "JsonObject"
-]
+JsonValue: TypeAlias = Union[None, bool, int, float, str, "tuple[JsonValue, ...]", "JsonObject"]
 JsonInput: TypeAlias = Union[
     None, bool, int, float, str, "Sequence[JsonInput]", "Mapping[str, JsonInput]"
 ]

@@ -264,10 +264,14 @@ class ToolError:
 @final
 @frozen(order=False)
 class ApprovalRequest:
-    """A call waits for a decision; `is_automatic` tells that a rule decided, nobody was asked."""
+    """A call waits for a decision; `is_automatic` tells that a rule decided, nobody was asked.
+
+    `digest` is that of the arguments (`JsonText.digest`): an approval is for exactly these.
+    """
 
     approval_id: str
     tool_call_id: str
+    digest: str | None = field(default=None, kw_only=True)
     reason: str | None = field(default=None, kw_only=True)
     is_automatic: bool = field(default=False, kw_only=True)
     signature: str | None = field(default=None, kw_only=True)

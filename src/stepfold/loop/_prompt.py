@@ -1,0 +1,85 @@
+"""The order that providers want a history in.
+
+A history keeps answers in the order in which they were settled. In the prompt, every client call
+has its answer in one tool message after it, in call order, and nothing else stands between.
+"""
+
+from collections.abc import Sequence
+
+from stepfold.values import (
+    ApprovalRequest,
+    ApprovalResponse,
+    AssistantMessage,
+    AssistantPart,
+    Message,
+    ToolCall,
+    ToolMessage,
+    ToolPart,
+    ToolResult,
+)
+
+
+def convert_to_model_prompt(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Merge adjacent tool messages, sort results into call order, drop what models never see.
+
+    Dropped are approval requests, approval responses that the provider did not ask for, and
+    messages that are empty without them. Messages that need no change are the same objects.
+    """
+    prompt: list[Message] = []
+    order: dict[str, int] = {}
+    results: list[ToolMessage] = []
+    for message in messages:
+        if isinstance(message, ToolMessage):
+            results.append(message)
+            continue
+        if results:
+            _append_results(prompt, results, order)
+            results = []
+        if isinstance(message, AssistantMessage):
+            order = {
+                part.tool_call_id: index
+                for index, part in enumerate(message.content)
+                if isinstance(part, ToolCall)
+            }
+            shown = _without_requests(message)
+            if shown is not None:
+                prompt.append(shown)
+        else:
+            prompt.append(message)
+    if results:
+        _append_results(prompt, results, order)
+    return tuple(prompt)
+
+
+def _without_requests(message: AssistantMessage) -> AssistantMessage | None:
+    if not any(isinstance(part, ApprovalRequest) for part in message.content):
+        return message if message.content else None
+    content: tuple[AssistantPart, ...] = tuple(
+        part for part in message.content if not isinstance(part, ApprovalRequest)
+    )
+    if not content:
+        return None
+    return AssistantMessage(content, provider_options=message.provider_options)
+
+
+def _append_results(
+    prompt: list[Message], results: list[ToolMessage], order: dict[str, int]
+) -> None:
+    first = results[0]
+    merged: list[ToolPart] = [
+        part
+        for message in results
+        for part in message.content
+        if not isinstance(part, ApprovalResponse) or part.provider_executed
+    ]
+    last = len(order)
+
+    def position(part: ToolPart) -> int:
+        return order.get(part.tool_call_id, last) if isinstance(part, ToolResult) else last
+
+    merged.sort(key=position)
+    content = tuple(merged)
+    if len(results) == 1 and content == first.content:
+        prompt.append(first)
+    elif content:
+        prompt.append(ToolMessage(content, provider_options=results[-1].provider_options))
