@@ -170,7 +170,7 @@ def _mentions(statement: ast.stmt) -> Iterator[str]:
 # --- writing ----------------------------------------------------------------------------------
 
 
-def _stub(module: Module, kept: set[str], passed_on: set[str]) -> str:
+def stub(module: Module, kept: set[str], passed_on: set[str]) -> str:
     """Write one module: its kept imports and definitions, in their order."""
     exported = set(module.exported or ()) if module.is_public else set()
     body: list[ast.stmt] = []
@@ -211,7 +211,7 @@ def stubs() -> Mapping[str, str]:
             module = modules()[name]
             path = Path(folder) / module.path.relative_to(ROOT / "src").with_suffix(".pyi")
             path.parent.mkdir(parents=True, exist_ok=True)
-            text = _stub(module, kept, reached.passed_on.get(name, set()))
+            text = stub(module, kept, reached.passed_on.get(name, set()))
             path.write_text(text, "utf-8")
         formatter = [sys.executable, "-m", "ruff", "format", "--quiet", "--no-cache"]
         configuration = ROOT / "pyproject.toml"
