@@ -3,7 +3,7 @@
 import pytest
 
 
-@pytest.fixture(params=["asyncio", "trio"])
+@pytest.fixture(scope="module", params=["asyncio", "trio"])
 def anyio_backend(request: pytest.FixtureRequest) -> str:
     """Name the event loop that the test runs on."""
     return str(request.param)
