@@ -1,0 +1,50 @@
+"""Python types ⇄ JSON Schema ⇄ checked values.
+
+A form is compiled once from a Python type (`form_of`), a function (`parameters_of`) or a ready
+JSON Schema (`JsonSchemaForm`). It has a schema for the model, a structural decoder that accepts
+exactly what the schema accepts and runs no code of the user's, and a binder that makes Python
+objects out of what passed.
+"""
+
+from stepfold.schema._annotations import form_of
+from stepfold.schema._constraints import Constraint, Description, bounded, describe, pattern
+from stepfold.schema._decoder import Decoder, check_text
+from stepfold.schema._faults import Faults, SchemaFault
+from stepfold.schema._form import (
+    Form,
+    JsonSchemaForm,
+    TypedForm,
+    bind,
+    binds_user_code,
+    decoder_of,
+    object_form_of,
+    require_object,
+    schema_of,
+)
+from stepfold.schema._parameters import Parameters, parameters_of
+from stepfold.schema._unbind import encode_result
+
+__all__ = (
+    "Constraint",
+    "Decoder",
+    "Description",
+    "Faults",
+    "Form",
+    "JsonSchemaForm",
+    "Parameters",
+    "SchemaFault",
+    "TypedForm",
+    "bind",
+    "binds_user_code",
+    "bounded",
+    "check_text",
+    "decoder_of",
+    "describe",
+    "encode_result",
+    "form_of",
+    "object_form_of",
+    "parameters_of",
+    "pattern",
+    "require_object",
+    "schema_of",
+)

@@ -1,0 +1,120 @@
+"""A form: a Python type or a ready JSON Schema, compiled once and used many times."""
+
+from collections.abc import Mapping
+from typing import TypeAlias, final
+
+from attrs import field, frozen
+
+from stepfold.schema._bind import Build, RefusedError, runs_user_code
+from stepfold.schema._decoder import Decoder
+from stepfold.schema._faults import Faults, shown
+from stepfold.schema._nodes import Node, children_of
+from stepfold.values._errors import UsageError
+from stepfold.values._json import JsonText
+from stepfold.values._outcome import Failure, Outcome, Success
+
+
+@final
+@frozen(order=False)
+class TypedForm:
+    """The form of a Python type; made by `form_of`.
+
+    `definitions` are the classes within, by name; a `ReferenceNode` in the tree leads to them.
+    """
+
+    root: Node
+    definitions: tuple[tuple[str, Node], ...]
+    schema: JsonText
+    decoder: Decoder = field(eq=False, repr=False)
+    build: Build = field(eq=False, repr=False)
+    runs_user_code: bool = field(eq=False, repr=False)
+
+
+@final
+@frozen(order=False)
+class JsonSchemaForm:
+    """A ready JSON Schema (draft 2020-12) as a form; it binds to plain JSON.
+
+    Raises:
+        UsageError: when the schema is malformed, refers out of the document, or restricts by a
+            keyword that is not understood (see the table of `stepfold.schema`'s decoder).
+    """
+
+    schema: JsonText
+    where: str = field(default="JsonSchemaForm", eq=False, repr=False)
+    decoder: Decoder = field(init=False, eq=False, repr=False)
+
+    @decoder.default
+    def _decoder(self) -> Decoder:
+        return Decoder(self.schema, where=self.where)
+
+
+Form: TypeAlias = TypedForm | JsonSchemaForm
+
+
+def schema_of(form: Form) -> JsonText:
+    """The JSON Schema (draft 2020-12) of a form, the same text for the same type each time."""
+    return form.schema
+
+
+def decoder_of(form: Form) -> Decoder:
+    """The structural decoder of a form: it accepts what the schema accepts, and nothing else."""
+    return form.decoder
+
+
+def bind(form: Form, value: object) -> Outcome[object, Faults]:
+    """Make the typed object out of JSON, checking it first; total.
+
+    May run code of the user's (see `binds_user_code`), whose exceptions become faults; without
+    such code a value that passes the check never fails to bind. A ready schema binds to the JSON
+    itself. Parts may be shared with `value`: do not change it afterwards.
+    """
+    faults = form.decoder.check(value)
+    if faults:
+        return Failure(faults)
+    if isinstance(form, JsonSchemaForm):
+        return Success(value)
+    try:
+        return Success(form.build(value))
+    except RefusedError as refused:
+        return Failure(refused.faults())
+
+
+def binds_user_code(form: Form) -> bool:
+    """Whether binding may run code of the user's: validators, converters, constructors, pydantic."""
+    return isinstance(form, TypedForm) and form.runs_user_code
+
+
+def object_form_of(schema: JsonText, *, where: str) -> JsonSchemaForm:
+    """The form of a ready schema that must describe an object, as the input of a tool must.
+
+    Raises:
+        UsageError: when it does not say `"type": "object"` at its root, or as `JsonSchemaForm`.
+    """
+    form = JsonSchemaForm(schema, where=where)
+    require_object(form, where=where)
+    return form
+
+
+def require_object(form: Form, *, where: str) -> None:
+    """Refuse a form that is not an object.
+
+    Raises:
+        UsageError: when the schema does not say `"type": "object"` at its root.
+    """
+    document = form.schema.value
+    kind = document.get("type") if isinstance(document, Mapping) else None
+    if kind != "object":
+        raise UsageError(
+            f"{where}: expected the schema of an object, got type {shown(kind)}; "
+            "wrap the value in an object with one property"
+        )
+
+
+def form_runs_user_code(root: Node, definitions: tuple[tuple[str, Node], ...]) -> bool:
+    """Whether any part of a tree runs code of the user's when it is built."""
+
+    def runs(node: Node) -> bool:
+        return runs_user_code(node) or any(map(runs, children_of(node)))
+
+    return runs(root) or any(runs(node) for _, node in definitions)

@@ -1,0 +1,164 @@
+"""The signature and docstring of a function become the input of a tool."""
+
+import functools
+import inspect
+import types
+from collections import abc
+from collections.abc import Callable
+from typing import Union, final, get_args, get_origin
+
+from attrs import field, frozen
+from returns.result import Result
+
+from stepfold.schema._annotations import AnnotationReader, compiled_form, form_of
+from stepfold.schema._classes import NO_DEFAULT, Field
+from stepfold.schema._docstrings import documentation_of
+from stepfold.schema._faults import Faults, is_object
+from stepfold.schema._form import Form, bind
+from stepfold.schema._hints import hints_of
+from stepfold.schema._nodes import ObjectNode
+from stepfold.values._errors import UsageError
+from stepfold.values._outcome import Failure, Outcome, Success
+
+_WAITS = (abc.Awaitable, abc.AsyncIterator, abc.AsyncIterable, abc.AsyncGenerator)
+
+
+@final
+@frozen(order=False)
+class Parameters:
+    """What a function takes and returns.
+
+    `form` is an object with one property for each parameter; `description` is the docstring
+    without its sections. `returns` is the form of what a call gives in the end: awaited, the
+    item of an async iterator, the success of an outcome; None when the function does not say, or
+    says a type without a JSON form.
+    """
+
+    form: Form
+    description: str
+    returns: Form | None
+    positional: tuple[tuple[str, object], ...] = field(default=(), repr=False, eq=False)
+
+    def bind(self, value: object) -> Outcome[tuple[tuple[object, ...], dict[str, object]], Faults]:
+        """Make positional and keyword arguments out of JSON, checking it first; total."""
+        match bind(self.form, value):
+            case Failure(faults):
+                return Failure(faults)
+            case Success(bound):
+                keywords = dict(bound) if is_object(bound) else {}
+                return Success((self._positional(keywords), keywords))
+
+    def _positional(self, keywords: dict[str, object]) -> tuple[object, ...]:
+        """Take the positional-only ones out, up to the last that was given."""
+        given = [index for index, (name, _) in enumerate(self.positional) if name in keywords]
+        count = given[-1] + 1 if given else 0
+        return tuple(keywords.pop(name, default) for name, default in self.positional[:count])
+
+
+def parameters_of(function: Callable[..., object], *, skip_first: bool) -> Parameters:
+    """Read the signature, the annotations and the docstring of a function.
+
+    `skip_first` leaves out the first parameter, which the caller supplies.
+
+    Raises:
+        UsageError: for `*args` and `**kwargs`, a parameter without annotation or with one that
+            has no JSON form; the text names function and parameter.
+    """
+    plain = _plain(function)
+    name = _name_of(plain)
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError) as error:
+        raise UsageError(
+            f"{name}(): expected a function with a signature, got {error}; wrap it in a def"
+        ) from error
+    hints = hints_of(plain, where=f"{name}()")
+    documentation = documentation_of(inspect.getdoc(plain))
+    taken = list(signature.parameters.values())
+    if skip_first and not taken:
+        raise UsageError(f"{name}(): expected a first parameter, got none; add it")
+    reader = AnnotationReader()
+    properties = tuple(
+        reader.property(
+            _field(parameter, hints, name, documentation.of(parameter.name)), f"{name}()", {}
+        )
+        for parameter in taken[skip_first:]
+    )
+    root = ObjectNode(kind="arguments", properties=properties)
+    return Parameters(
+        form=compiled_form(reader, root, where=f"{name}()"),
+        description=documentation.description,
+        returns=_returned_form(hints, name),
+        positional=tuple(
+            (parameter.name, parameter.default)
+            for parameter in taken[skip_first:]
+            if parameter.kind is parameter.POSITIONAL_ONLY
+        ),
+    )
+
+
+def _plain(function: Callable[..., object]) -> Callable[..., object]:
+    """The function that holds the annotations and the docstring."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    if isinstance(function, types.FunctionType | types.MethodType | type):
+        return function
+    inner: object = getattr(type(function), "__call__", None)
+    is_function = isinstance(inner, types.FunctionType)
+    return inner if is_function else function
+
+
+def _name_of(function: object) -> str:
+    name: object = getattr(function, "__name__", None)
+    return name if isinstance(name, str) else type(function).__name__
+
+
+def _field(
+    parameter: inspect.Parameter, hints: dict[str, object], name: str, description: str
+) -> Field:
+    place = f"{name}(), parameter {parameter.name!r}"
+    if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+        advice = "a list" if parameter.kind is parameter.VAR_POSITIONAL else "a dict[str, …]"
+        raise UsageError(
+            f"{place}: expected a parameter with a name that a model can fill, got {parameter}; "
+            f"take {advice} instead"
+        )
+    if parameter.name not in hints:
+        raise UsageError(
+            f"{place}: expected an annotation, got none; say its type, the model is told it"
+        )
+    is_required = parameter.default is parameter.empty
+    return Field(
+        name=parameter.name,
+        attribute=parameter.name,
+        annotation=hints[parameter.name],
+        is_required=is_required,
+        default=NO_DEFAULT if is_required else parameter.default,
+        description=description,
+    )
+
+
+def _returned_form(hints: dict[str, object], name: str) -> Form | None:
+    if "return" not in hints:
+        return None
+    try:
+        return form_of(_settled(hints["return"]), where=f"result of {name}()")
+    except UsageError:
+        return None  # any object may be returned as long as it can be encoded when it comes
+
+
+def _settled(annotation: object) -> object:
+    """What a call gives in the end."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin in _WAITS and arguments:
+        return _settled(arguments[0])
+    if origin is abc.Coroutine and len(arguments) == 3:
+        return _settled(arguments[2])
+    if origin in (Result, Success) and arguments:
+        return _settled(arguments[0])
+    if origin is Union or isinstance(annotation, types.UnionType):
+        members = [member for member in arguments if get_origin(member) is not Failure]
+        if members and any(get_origin(member) is Success for member in members):
+            settled = tuple(_settled(member) for member in members)
+            return Union[settled]  # noqa: UP007 - of a tuple
+    return annotation
