@@ -20,6 +20,7 @@ from stepfold.schema._form import (
     object_form_of,
     require_object,
     schema_of,
+    unbind,
 )
 from stepfold.schema._parameters import Parameters, parameters_of
 from stepfold.schema._unbind import encode_result
@@ -47,4 +48,5 @@ __all__ = (
     "pattern",
     "require_object",
     "schema_of",
+    "unbind",
 )

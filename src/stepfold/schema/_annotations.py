@@ -42,10 +42,11 @@ from stepfold.schema._classes import (
 )
 from stepfold.schema._constraints import Constraint, metadata_in
 from stepfold.schema._decoder import Decoder
-from stepfold.schema._faults import is_array, is_object, shortened
+from stepfold.schema._faults import shortened
 from stepfold.schema._form import TypedForm, form_runs_user_code
 from stepfold.schema._grammars import GRAMMAR_OF_TYPE
 from stepfold.schema._hints import TypeVariables, stands_for, variables_of
+from stepfold.schema._kinds import is_array, is_class, is_enum, is_object, members_of, tuple_in
 from stepfold.schema._narrowing import constrained, is_hashable, is_textual
 from stepfold.schema._nodes import (
     AnyNode,
@@ -149,11 +150,11 @@ class AnnotationReader:
         variables: TypeVariables,
     ) -> Node:
         cls = annotation if origin is None else origin
-        if not isinstance(cls, type):
+        if not is_class(cls):
             raise _refused(where, annotation, "use a class, a union, a Literal or a collection")
         if cls in GRAMMAR_OF_TYPE:
             return GrammarNode(GRAMMAR_OF_TYPE[cls].name)
-        if issubclass(cls, enum.Enum):
+        if is_enum(cls):
             return self._enum(cls, where)
         if cls in _ARRAYS or cls is tuple:
             return self._array(cls, annotation, arguments, where, variables)
@@ -194,10 +195,10 @@ class AnnotationReader:
         node = self.node(field.annotation, f"{field.name!r} of {where}", variables)
         description = field.description
         if isinstance(node, DescribedNode):
-            node, description = node.node, node.description
+            description = node.description
         return Property(
             name=field.name,
-            node=node,
+            node=node.node if isinstance(node, DescribedNode) else node,
             is_required=field.is_required,
             default=_default_text(field.default, node),
             description=description,
@@ -238,8 +239,7 @@ class AnnotationReader:
             return ReferenceNode(self._names[key])
         title = str(getattr(alias, "__name__", "Alias"))
         name = self._named(key, _name_with(title, inner))
-        parameters: object = getattr(alias, "__type_params__", ())
-        within = dict(zip(parameters, inner, strict=False)) if isinstance(parameters, tuple) else {}
+        within = dict(zip(tuple_in(alias, "__type_params__"), inner, strict=False))
         try:
             meant: object = getattr(alias, "__value__")  # noqa: B009 - only aliases have it
         except NameError as error:
@@ -292,17 +292,14 @@ class AnnotationReader:
             document: object = getattr(cls, "model_json_schema")()  # noqa: B009 - duck typing
         except Exception as error:
             raise _refused(where, cls, f"mend it ({shortened(repr(error))})") from error
-        text = encode_result(document)
-        parts = text.unwrap().text if isinstance(text, Success) else "{}"
-        schema = json.loads(parts)
-        if not is_object(schema):
+        text = encode_result(document).value_or(None)
+        plain: object = json.loads(text.text if isinstance(text, JsonText) else "null")
+        if not is_object(plain):
             raise _refused(where, cls, "return a JSON Schema object from model_json_schema")
-        nested = schema.pop("$defs", {})
-        renamed = {
-            inner: self._named((cls, inner), inner)
-            for inner in (nested if is_object(nested) else {})
-        }
-        for inner, definition in (nested if is_object(nested) else {}).items():
+        schema = dict(plain)
+        nested = members_of(schema.pop("$defs", {}))
+        renamed = {inner: self._named((cls, inner), inner) for inner in nested}
+        for inner, definition in nested.items():
             self.foreign[renamed[inner]] = JsonText(dump_json(_renamed(definition, renamed)))
         self.definitions[name] = ModelNode(cls, JsonText(dump_json(_renamed(schema, renamed))))
         return ReferenceNode(name)

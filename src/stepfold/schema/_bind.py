@@ -9,15 +9,9 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias, final
 
 from stepfold.schema._accept import Accepts, key_of
-from stepfold.schema._faults import (
-    Faults,
-    SchemaFault,
-    is_array,
-    is_object,
-    pointer_to,
-    shortened,
-)
+from stepfold.schema._faults import Faults, SchemaFault, pointer_to, shortened
 from stepfold.schema._grammars import GRAMMARS
+from stepfold.schema._kinds import items_of, members_of
 from stepfold.schema._nodes import (
     AnyNode,
     ArrayKind,
@@ -116,7 +110,7 @@ class Builders:
         if name in self._targets:
             known = self._targets[name]
             # Still being compiled when the type is recursive: look it up when it is used.
-            return known[0] if known else lambda value: known[0](value)
+            return known[0] if known else lambda value: known[0](value)  # noqa: PLW0108 - empty yet
         self._targets[name] = target = list[Build]()
         target.append(self.builder(self._definitions[name]))
         return target[0]
@@ -149,7 +143,7 @@ class Builders:
             arguments = _built_members(value, parts)
             try:
                 return constructor(**arguments)
-            except Exception as error:  # noqa: BLE001 - the constructor is the user's
+            except Exception as error:
                 raise RefusedError(refusal_of(error)) from error
 
         return build_object
@@ -214,7 +208,7 @@ def _model_builder(model: type[object]) -> Build:
     def build_model(value: object) -> object:
         try:
             return validate(dump_json(value))
-        except Exception as error:  # noqa: BLE001 - validators are the user's
+        except Exception as error:
             raise RefusedError(refusal_of(error)) from error
 
     return build_model
@@ -225,7 +219,7 @@ _COLLECTIONS: dict[ArrayKind, Callable[[list[object]], object]] = {
     "tuple": tuple,
     "set": set,
     "frozenset": frozenset,
-}  # type: ignore[dict-item]
+}
 
 
 def _array_builder(build: Build, kind: ArrayKind) -> Build:
@@ -237,20 +231,20 @@ def _array_builder(build: Build, kind: ArrayKind) -> Build:
         items = _built_items(value, build)
         try:
             return into(items)
-        except Exception as error:  # noqa: BLE001 - a set calls `__hash__` and `__eq__` of items
+        except Exception as error:
             raise RefusedError(refusal_of(error)) from error
 
     return build_array
 
 
 def _built_items(value: object, build: Build) -> list[object]:
-    items: list[object] = value if is_array(value) else []
+    items = items_of(value)
     if build is same:
         return items
     built: list[object] = []
     try:
         for item in items:
-            built.append(build(item))
+            built.append(build(item))  # noqa: PERF401 - its length tells where the fault is
     except RefusedError as refused:
         refused.path.append(len(built))
         raise
@@ -261,7 +255,7 @@ def _tuple_builder(builders: list[Build]) -> Build:
     def build_tuple(value: object) -> object:
         built: list[object] = []
         try:
-            for build, item in zip(builders, value if is_array(value) else [], strict=True):
+            for build, item in zip(builders, items_of(value), strict=True):
                 built.append(build(item))
         except RefusedError as refused:
             refused.path.append(len(built))
@@ -279,7 +273,7 @@ def _map_builder(key: Build, item: Build) -> Build:
         built: dict[object, object] = {}
         name = ""
         try:
-            for name, member in (value if is_object(value) else {}).items():  # noqa: B007
+            for name, member in members_of(value).items():
                 built[key(name)] = item(member)
         except RefusedError as refused:
             refused.path.append(name)
@@ -293,7 +287,7 @@ def _built_members(value: object, parts: Mapping[str, Build]) -> dict[str, objec
     built: dict[str, object] = {}
     name = ""
     try:
-        for name, member in (value if is_object(value) else {}).items():
+        for name, member in members_of(value).items():
             built[name] = parts[name](member)
     except RefusedError as refused:
         refused.path.append(name)

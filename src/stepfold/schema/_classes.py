@@ -15,6 +15,7 @@ from attrs import frozen
 
 from stepfold.schema._docstrings import Documentation, documentation_of
 from stepfold.schema._hints import hints_of
+from stepfold.schema._kinds import members_of, tuple_in
 from stepfold.schema._nodes import ObjectKind
 from stepfold.values._errors import UsageError
 
@@ -68,7 +69,7 @@ def kind_of_class(cls: type[object]) -> ClassKind | None:
         return "dataclass"
     if typing_extensions.is_typeddict(cls):
         return "typed-dict"
-    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+    if tuple_in(cls, "_fields") and issubclass(cls, tuple):
         return "named-tuple"
     return None
 
@@ -191,19 +192,15 @@ def _dataclass_fields(cls: type[object], hints: dict[str, object], where: str) -
 
 def _dataclass_table(cls: type[object]) -> dict[str, dataclasses.Field[object]]:
     # Not `dataclasses.fields`, which leaves out the InitVars.
-    table: object = getattr(cls, "__dataclass_fields__", None)
-    return (
-        {field.name: field for field in table.values() if isinstance(field, dataclasses.Field)}
-        if isinstance(table, dict)
-        else {}
-    )
+    table: Mapping[str, dataclasses.Field[object]] = getattr(cls, "__dataclass_fields__", {})
+    return dict(table)
 
 
 def _typed_dict_fields(cls: type[object], hints: dict[str, object], where: str) -> list[Field]:
-    required: object = getattr(cls, "__required_keys__", frozenset())
+    required: frozenset[str] = getattr(cls, "__required_keys__", frozenset[str]())
     fields: list[Field] = []
     for name, hint in hints.items():
-        is_required = isinstance(required, frozenset) and name in required
+        is_required = name in required
         annotation = hint
         # `__required_keys__` is wrong about qualifiers under `from __future__ import annotations`.
         while (qualifier := get_origin(annotation)) in _QUALIFIERS:
@@ -219,7 +216,7 @@ def _typed_dict_fields(cls: type[object], hints: dict[str, object], where: str) 
 
 def _named_tuple_fields(cls: type[object], hints: dict[str, object], where: str) -> list[Field]:
     defaults: object = getattr(cls, "_field_defaults", {})
-    shown: dict[object, object] = dict(defaults) if isinstance(defaults, dict) else {}
+    shown = members_of(defaults)
     fields: list[Field] = []
     for name in _names(cls):
         if name not in hints:
@@ -230,8 +227,7 @@ def _named_tuple_fields(cls: type[object], hints: dict[str, object], where: str)
 
 
 def _names(cls: type[object]) -> tuple[str, ...]:
-    names: object = getattr(cls, "_fields", ())
-    return tuple(str(name) for name in names) if isinstance(names, tuple) else ()
+    return tuple(map(str, tuple_in(cls, "_fields")))
 
 
 def _shown_default(default: object, factory: object) -> object:
@@ -270,7 +266,7 @@ def _runs_user_code(cls: type[object], kind: ClassKind) -> bool:
     if kind == "attrs":
         return any(
             attribute.validator is not None
-            or attribute.converter is not None
+            or getattr(attribute, "converter", None) is not None
             or _is_foreign(getattr(attribute.default, "factory", list))
             for attribute in _attributes(cls)
         )

@@ -12,6 +12,7 @@ from typing import final
 from attrs import frozen
 from typing_extensions import TypeVar
 
+from stepfold.schema._kinds import is_array, is_tuple
 from stepfold.values._errors import UsageError
 
 T = TypeVar("T")
@@ -41,7 +42,7 @@ class Constraint:
 
 
 def describe(text: str) -> Description:
-    """Describe a type to the model: `Annotated[str, describe("A city, in English")]`."""
+    """Make words for the model: `Annotated[str, describe("A city, in English")]`."""
     return Description(text)
 
 
@@ -55,7 +56,7 @@ def bounded(
     min_length: int | None = None,
     max_length: int | None = None,
 ) -> Constraint:
-    """Bound a number or a length: `Annotated[int, bounded(ge=1, le=10)]`.
+    """Make bounds of a number or a length: `Annotated[int, bounded(ge=1, le=10)]`.
 
     Lengths count code points of text, items of an array, properties of a mapping.
 
@@ -84,7 +85,7 @@ def bounded(
 
 
 def pattern(expression: str) -> Constraint:
-    r"""Ask for text in which a regular expression is found: `Annotated[str, pattern("^[a-z]+$")]`.
+    r"""Make a bound on text: a regular expression is found in it, as in `pattern("^[a-z]+$")`.
 
     It is searched for, not matched from the start, as JSON Schema has it; write `^` and `$`. Keep
     to what Python and ECMA 262 share, and to what is matched in linear time: the loop itself
@@ -115,18 +116,14 @@ def metadata_in(items: Iterable[object]) -> tuple[tuple[Constraint, ...], str]:
             words = _of_type(item, str, "description", "documentation")
             description = words if words is not None else description
             nested: object = getattr(item, "metadata", None)
-            if isinstance(nested, list | tuple):
-                found, words = metadata_in(_objects(nested))
+            if is_array(nested) or is_tuple(nested):
+                found, words = metadata_in(nested)
                 constraints.extend(found)
                 description = words or description
             constraint = _read(item)
             if constraint != Constraint():
                 constraints.append(constraint)
     return tuple(constraints), description
-
-
-def _objects(items: Iterable[object]) -> tuple[object, ...]:
-    return tuple(items)
 
 
 def _read(item: object) -> Constraint:

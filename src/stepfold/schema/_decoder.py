@@ -4,7 +4,6 @@ It is compiled from the schema itself, so that agreement is a matter of keywords
 is total, runs no code of the user's and never changes the value: `bind` makes Python objects.
 """
 
-import json
 from collections.abc import Callable
 from typing import TypeAlias, final
 
@@ -14,6 +13,7 @@ from stepfold.schema._accept import Accepts, Compiler
 from stepfold.schema._explain import explained
 from stepfold.schema._faults import Faults, SchemaFault, shortened
 from stepfold.schema._keywords import inspect_schema
+from stepfold.values._errors import UsageError
 from stepfold.values._json import DEFAULT_BOUNDS, JsonBounds, JsonText, parse_json
 from stepfold.values._outcome import Failure, Outcome, Success
 
@@ -38,7 +38,7 @@ class Decoder:
                 understood; the text names the keyword and its place.
         """
         self.schema: JsonText = schema
-        self._document: object = json.loads(schema.text)
+        self._document: object = _document(schema, where)
         inspect_schema(self._document, where=where)
         self._compiler: Compiler = Compiler(self._document)
         self._accepts: Accepts = self._compiler.compiled(self._document)
@@ -69,6 +69,17 @@ class Decoder:
     @override
     def __repr__(self) -> str:
         return f"Decoder({shortened(self.schema.text)})"
+
+
+def _document(schema: JsonText, where: str) -> object:
+    match parse_json(schema.text):
+        case Success(document):
+            return document
+        case Failure(fault):
+            raise UsageError(
+                f"{where}: expected a JSON Schema, got text that is not acceptable JSON "
+                f"({fault.message}); give the schema as one JSON document"
+            )
 
 
 def check_text(

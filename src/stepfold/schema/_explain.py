@@ -16,15 +16,13 @@ from stepfold.schema._faults import (
     SchemaFault,
     counted,
     fault_at,
-    is_array,
-    is_number,
-    is_object,
     pointer_to,
     shortened,
     shown,
 )
 from stepfold.schema._grammars import WORDS_OF_PATTERN
 from stepfold.schema._keywords import JsonSchema, resolved
+from stepfold.schema._kinds import is_array, is_number, is_object, items_of, members_of
 
 _NAMES = {
     "null": "null",
@@ -78,10 +76,10 @@ class _Explanation:
         reference = schema.get("$ref")
         if isinstance(reference, str):
             yield from self.faults(resolved(self.root, reference), value, pointer)
-        for member in _list(schema.get("allOf")):
+        for member in items_of(schema.get("allOf")):
             yield from self.faults(member, value, pointer)
         for keyword in ("anyOf", "oneOf"):
-            yield from self._union(_list(schema.get(keyword)), value, pointer)
+            yield from self._union(items_of(schema.get(keyword)), value, pointer)
         if "if" in schema:
             branch = "then" if self.compiled(schema["if"])(value) else "else"
             yield from self.faults(schema.get(branch, True), value, pointer)
@@ -113,8 +111,8 @@ class _Explanation:
     def _array(
         self, schema: JsonSchema, items: list[object], pointer: str
     ) -> Iterator[SchemaFault]:
-        yield from _size(schema, items, pointer, "minItems", "maxItems", ("item", "items"))
-        prefix = _list(schema.get("prefixItems"))
+        yield from _size(schema, len(items), pointer, "Items", ("item", "items"))
+        prefix = items_of(schema.get("prefixItems"))
         rest = schema.get("items", True)
         for index, item in enumerate(items):
             member = prefix[index] if index < len(prefix) else rest
@@ -139,12 +137,12 @@ class _Explanation:
         self, schema: JsonSchema, members: dict[str, object], pointer: str
     ) -> Iterator[SchemaFault]:
         nouns = ("property", "properties")
-        yield from _size(schema, members, pointer, "minProperties", "maxProperties", nouns)
-        known = _named(schema.get("properties"))
-        for name in _list(schema.get("required")):
+        yield from _size(schema, len(members), pointer, "Properties", nouns)
+        known = members_of(schema.get("properties"))
+        for name in items_of(schema.get("required")):
             if name not in members:
                 yield self._missing(str(name), known, pointer)
-        patterns = _named(schema.get("patternProperties"))
+        patterns = members_of(schema.get("patternProperties"))
         rest = schema.get("additionalProperties", True)
         for name, item in members.items():
             here = pointer_to(pointer, name)
@@ -160,8 +158,8 @@ class _Explanation:
                 matching.append(rest)
             for member in matching:
                 yield from self.faults(member, item, here)
-        for name, others in _named(schema.get("dependentRequired")).items():
-            for other in _list(others):
+        for name, others in members_of(schema.get("dependentRequired")).items():
+            for other in items_of(others):
                 if name in members and other not in members:
                     yield self._missing(str(other), known, pointer)
 
@@ -181,7 +179,7 @@ def _unexpected(name: str, known: dict[str, object], pointer: str) -> SchemaFaul
 def _scalar(schema: JsonSchema, value: object, pointer: str) -> Iterator[SchemaFault]:
     if "enum" in schema or "const" in schema:
         allowed = [
-            *_list(schema.get("enum", [])),
+            *items_of(schema.get("enum", [])),
             *([schema["const"]] if "const" in schema else []),
         ]
         if key_of(value) not in set(map(key_of, allowed)):
@@ -189,7 +187,7 @@ def _scalar(schema: JsonSchema, value: object, pointer: str) -> Iterator[SchemaF
             return
     if isinstance(value, str):
         nouns = ("character", "characters")
-        yield from _size(schema, value, pointer, "minLength", "maxLength", nouns)
+        yield from _size(schema, len(value), pointer, "Length", nouns)
         expression = schema.get("pattern")
         if isinstance(expression, str) and re.search(expression, value) is None:
             yield fault_at(pointer, _words_of(expression), value)
@@ -210,20 +208,14 @@ def _scalar(schema: JsonSchema, value: object, pointer: str) -> Iterator[SchemaF
 
 
 def _size(
-    schema: JsonSchema,
-    value: str | list[object] | dict[str, object],
-    pointer: str,
-    least_keyword: str,
-    most_keyword: str,
-    nouns: tuple[str, str],
-) -> Iterator[SchemaFault]:  # fmt: skip
-    least, most = schema.get(least_keyword), schema.get(most_keyword)
-    size = len(value)
+    schema: JsonSchema, size: int, pointer: str, noun: str, words: tuple[str, str]
+) -> Iterator[SchemaFault]:
+    least, most = schema.get(f"min{noun}"), schema.get(f"max{noun}")
     if is_number(least) and size < least:
-        text = f"expected at least {counted(int(least), *nouns)}, got {size}"
+        text = f"expected at least {counted(int(least), *words)}, got {size}"
         yield SchemaFault(pointer, text)
     if is_number(most) and size > most:
-        text = f"expected at most {counted(int(most), *nouns)}, got {size}"
+        text = f"expected at most {counted(int(most), *words)}, got {size}"
         yield SchemaFault(pointer, text)
 
 
@@ -241,7 +233,7 @@ def _expected(schema: object) -> str:
     """Name what a schema asks for in a few words."""
     if not is_object(schema):
         return "nothing" if schema is False else "any value"
-    values = [schema["const"]] if "const" in schema else _list(schema.get("enum"))
+    values = [schema["const"]] if "const" in schema else items_of(schema.get("enum"))
     if values:
         shown_values = [shown(value) for value in values[:_MOST_NAMED]]
         more = ", …" if len(values) > _MOST_NAMED else ""
@@ -254,11 +246,3 @@ def _expected(schema: object) -> str:
     names = types if is_array(types) else [types]
     words = " or ".join(_NAMES[str(name)] for name in names if name is not None)
     return words or "a value that fits the schema"
-
-
-def _list(value: object) -> list[object]:
-    return value if is_array(value) else []
-
-
-def _named(value: object) -> dict[str, object]:
-    return value if is_object(value) else {}

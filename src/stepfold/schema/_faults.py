@@ -8,7 +8,8 @@ import json
 from typing import TypeAlias, final
 
 from attrs import frozen
-from typing_extensions import TypeIs
+
+from stepfold.schema._kinds import is_array, is_object
 
 MOST_FAULTS = 10
 _MOST_CHARACTERS = 300
@@ -30,21 +31,6 @@ class SchemaFault:
 
 
 Faults: TypeAlias = tuple[SchemaFault, ...]
-
-
-def is_object(value: object) -> TypeIs[dict[str, object]]:
-    """Tell whether this is a JSON object as `json.loads` makes it."""
-    return type(value) is dict
-
-
-def is_array(value: object) -> TypeIs[list[object]]:
-    """Tell whether this is a JSON array as `json.loads` makes it."""
-    return type(value) is list
-
-
-def is_number(value: object) -> TypeIs[float]:
-    """Tell whether this is a JSON number; a bool is none."""
-    return type(value) is int or type(value) is float
 
 
 def pointer_to(pointer: str, key: str | int) -> str:

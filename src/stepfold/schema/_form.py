@@ -1,14 +1,16 @@
 """A form: a Python type or a ready JSON Schema, compiled once and used many times."""
 
+import json
 from collections.abc import Mapping
 from typing import TypeAlias, final
 
-from attrs import field, frozen
+from attrs import Factory, field, frozen
 
 from stepfold.schema._bind import Build, RefusedError, runs_user_code
 from stepfold.schema._decoder import Decoder
 from stepfold.schema._faults import Faults, shown
 from stepfold.schema._nodes import Node, children_of
+from stepfold.schema._unbind import encode_result
 from stepfold.values._errors import UsageError
 from stepfold.values._json import JsonText
 from stepfold.values._outcome import Failure, Outcome, Success
@@ -30,6 +32,10 @@ class TypedForm:
     runs_user_code: bool = field(eq=False, repr=False)
 
 
+def _decoder(form: "JsonSchemaForm") -> Decoder:
+    return Decoder(form.schema, where=form.where)
+
+
 @final
 @frozen(order=False)
 class JsonSchemaForm:
@@ -42,11 +48,9 @@ class JsonSchemaForm:
 
     schema: JsonText
     where: str = field(default="JsonSchemaForm", eq=False, repr=False)
-    decoder: Decoder = field(init=False, eq=False, repr=False)
-
-    @decoder.default
-    def _decoder(self) -> Decoder:
-        return Decoder(self.schema, where=self.where)
+    decoder: Decoder = field(
+        default=Factory(_decoder, takes_self=True), init=False, eq=False, repr=False
+    )
 
 
 Form: TypeAlias = TypedForm | JsonSchemaForm
@@ -81,8 +85,29 @@ def bind(form: Form, value: object) -> Outcome[object, Faults]:
 
 
 def binds_user_code(form: Form) -> bool:
-    """Whether binding may run code of the user's: validators, converters, constructors, pydantic."""
+    """Whether binding may run code of the user's: validators, constructors, pydantic models."""
     return isinstance(form, TypedForm) and form.runs_user_code
+
+
+def unbind(value: object, form: Form | None = None) -> object:
+    """Turn an object into plain JSON: the way back from `bind`, by the objects themselves.
+
+    With a form the JSON is checked against it.
+
+    Raises:
+        UsageError: for what has no JSON form (see `encode_result`), or not that of the form.
+    """
+    faults: Faults = ()
+    match encode_result(value):
+        case Failure(fault):
+            faults = (fault,)
+        case Success(text):
+            plain: object = json.loads(text.text)
+            faults = () if form is None else form.decoder.check(plain)
+            if not faults:
+                return plain
+    told = "; ".join(f"at '{fault.pointer}': {fault.message}" for fault in faults)
+    raise UsageError(f"unbind(): {told}; change the value or the type it is declared with")
 
 
 def object_form_of(schema: JsonText, *, where: str) -> JsonSchemaForm:

@@ -1,16 +1,17 @@
 """Annotations of classes and functions, resolved, and type variables put in place."""
 
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TypeAlias, TypeVar, get_args, get_origin
 
 from stepfold.schema._faults import shortened
+from stepfold.schema._kinds import tuple_in
 from stepfold.values._errors import UsageError
 
 TypeVariables: TypeAlias = Mapping[object, object]
 
 
-def hints_of(owner: type[object] | Callable[..., object], *, where: str) -> dict[str, object]:
+def hints_of(owner: object, *, where: str) -> dict[str, object]:
     """Resolve the annotations of a class or function, `Annotated` kept.
 
     Raises:
@@ -24,14 +25,14 @@ def hints_of(owner: type[object] | Callable[..., object], *, where: str) -> dict
         if isinstance(name, str) and error.name == name:
             try:
                 return _hints(owner, {name: owner})
-            except Exception as second:  # noqa: BLE001 - resolving runs the user's expressions
+            except Exception as second:
                 raise _unresolved(second, where) from second
         raise _unresolved(error, where) from error
-    except Exception as error:  # noqa: BLE001 - resolving runs the user's expressions
+    except Exception as error:
         raise _unresolved(error, where) from error
 
 
-def _hints(owner: Callable[..., object], local: dict[str, object] | None) -> dict[str, object]:
+def _hints(owner: object, local: dict[str, object] | None) -> dict[str, object]:
     return dict(typing.get_type_hints(owner, localns=local, include_extras=True))
 
 
@@ -45,12 +46,9 @@ def _unresolved(error: Exception, where: str) -> UsageError:
 
 def variables_of(cls: type[object], arguments: tuple[object, ...]) -> TypeVariables:
     """What each type variable of a generic class and of its bases stands for."""
-    parameters: object = getattr(cls, "__parameters__", ())
-    own = dict(zip(parameters, arguments, strict=False)) if isinstance(parameters, tuple) else {}
-    found: dict[object, object] = dict(own)
-    bases: object = getattr(cls, "__orig_bases__", ())
-    for base in bases if isinstance(bases, tuple) else ():
-        origin = get_origin(base)
+    found = dict(zip(tuple_in(cls, "__parameters__"), arguments, strict=False))
+    for base in tuple_in(cls, "__orig_bases__"):
+        origin: object = get_origin(base)
         if isinstance(origin, type):
             inner = tuple(found.get(argument, argument) for argument in get_args(base))
             found.update(
@@ -68,6 +66,8 @@ def stands_for(variable: TypeVar, variables: TypeVariables) -> object:
     default: object = getattr(variable, "__default__", None)
     if default is not None and getattr(variable, "has_default", lambda: True)():
         return default
-    if variable.__constraints__:
-        return typing.Union[variable.__constraints__]  # noqa: UP007 - of a tuple
-    return variable.__bound__ if variable.__bound__ is not None else object
+    constraints = tuple_in(variable, "__constraints__")
+    if constraints:
+        return typing.Union[constraints]  # noqa: UP007 - of a tuple
+    bound: object = getattr(variable, "__bound__", None)
+    return object if bound is None else bound

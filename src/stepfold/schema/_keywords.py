@@ -17,7 +17,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
-from stepfold.schema._faults import is_array, is_number, is_object, pointer_to, shown
+from stepfold.schema._faults import pointer_to, shown
+from stepfold.schema._kinds import is_array, is_number, is_object
 from stepfold.values._errors import UsageError
 
 JsonSchema: TypeAlias = Mapping[str, object]

@@ -94,7 +94,7 @@ def is_hashable(node: Node, definitions: Mapping[str, Node]) -> bool:
                 return name in definitions and check(definitions[name])
             case ObjectNode():
                 made = part.constructor
-                if made is None or made.__hash__ is None:
+                if made is None or _refuses_hash(made):
                     return False
             case AnyNode():
                 return part.view != "plain"
@@ -103,12 +103,16 @@ def is_hashable(node: Node, definitions: Mapping[str, Node]) -> bool:
             case ArrayNode() if part.kind in ("list", "set"):
                 return False
             case ModelNode():
-                return part.model.__hash__ is not None
+                return not _refuses_hash(part.model)
             case _:
                 pass
         return all(map(check, children_of(part)))
 
     return check(node)
+
+
+def _refuses_hash(cls: type[object]) -> bool:
+    return getattr(cls, "__hash__", None) is None
 
 
 def is_textual(node: Node) -> bool:

@@ -4,7 +4,6 @@ import functools
 import inspect
 import types
 from collections import abc
-from collections.abc import Callable
 from typing import Union, final, get_args, get_origin
 
 from attrs import field, frozen
@@ -13,9 +12,10 @@ from returns.result import Result
 from stepfold.schema._annotations import AnnotationReader, compiled_form, form_of
 from stepfold.schema._classes import NO_DEFAULT, Field
 from stepfold.schema._docstrings import documentation_of
-from stepfold.schema._faults import Faults, is_object
+from stepfold.schema._faults import Faults
 from stepfold.schema._form import Form, bind
 from stepfold.schema._hints import hints_of
+from stepfold.schema._kinds import is_object
 from stepfold.schema._nodes import ObjectNode
 from stepfold.values._errors import UsageError
 from stepfold.values._outcome import Failure, Outcome, Success
@@ -55,7 +55,7 @@ class Parameters:
         return tuple(keywords.pop(name, default) for name, default in self.positional[:count])
 
 
-def parameters_of(function: Callable[..., object], *, skip_first: bool) -> Parameters:
+def parameters_of(function: object, *, skip_first: bool) -> Parameters:
     """Read the signature, the annotations and the docstring of a function.
 
     `skip_first` leaves out the first parameter, which the caller supplies.
@@ -66,6 +66,8 @@ def parameters_of(function: Callable[..., object], *, skip_first: bool) -> Param
     """
     plain = _plain(function)
     name = _name_of(plain)
+    if not callable(function):
+        raise UsageError(f"{name}: expected a function, got {function!r}; give a def")
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError) as error:
@@ -97,15 +99,14 @@ def parameters_of(function: Callable[..., object], *, skip_first: bool) -> Param
     )
 
 
-def _plain(function: Callable[..., object]) -> Callable[..., object]:
+def _plain(function: object) -> object:
     """The function that holds the annotations and the docstring."""
     while isinstance(function, functools.partial):
         function = function.func
     if isinstance(function, types.FunctionType | types.MethodType | type):
         return function
-    inner: object = getattr(type(function), "__call__", None)
-    is_function = isinstance(inner, types.FunctionType)
-    return inner if is_function else function
+    inner: object = getattr(type(function), "__call__", None)  # noqa: B004 - the function, not whether
+    return inner if isinstance(inner, types.FunctionType) else function
 
 
 def _name_of(function: object) -> str:

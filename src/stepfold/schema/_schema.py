@@ -10,8 +10,8 @@ import json
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from stepfold.schema._faults import is_object
 from stepfold.schema._grammars import GRAMMARS
+from stepfold.schema._kinds import members_of
 from stepfold.schema._nodes import (
     AnyNode,
     ArrayNode,
@@ -60,9 +60,9 @@ class SchemaWriter:
     def document(self) -> Written:
         """The schema of the root, with the definitions it needs."""
         root = self._root
-        at_root = isinstance(root, ReferenceNode) and root.name in self._shared
-        written = self.written(self._definitions[root.name]) if at_root else self.written(root)
-        return written | self.definitions()
+        if isinstance(root, ReferenceNode):
+            root = self._definitions[root.name]  # written out, since providers want an object here
+        return self.written(root) | self.definitions()
 
     def definitions(self) -> Written:
         """The `$defs` keyword, or nothing."""
@@ -184,7 +184,7 @@ def _choice(node: ChoiceNode) -> Written:
 def _described(written: Written, description: str) -> Written:
     rest = dict(written)
     rest.pop("description", None)
-    first = {key: rest.pop(key) for key in ("$ref", "type") if key in rest}
+    first: Written = {key: rest.pop(key) for key in ("$ref", "type") if key in rest}
     return {**first, "description": description, **rest}
 
 
@@ -194,13 +194,13 @@ def _sizes(least: int | None, most: int | None, noun: str) -> Written:
 
 
 def _plain(text: JsonText) -> object:
-    return json.loads(text.text)
+    plain: object = json.loads(text.text)
+    return plain
 
 
 def thawed(text: JsonText) -> Written:
     """A schema object as plain dicts and lists."""
-    document = _plain(text)
-    return document if is_object(document) else {}
+    return members_of(_plain(text))
 
 
 def _shared(root: Node, definitions: Definitions) -> frozenset[str]:

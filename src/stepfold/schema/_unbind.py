@@ -5,9 +5,8 @@ guess by `repr`; nesting is bounded like that of documents from outside, which a
 """
 
 import base64
-import dataclasses
 import enum
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import final
@@ -17,9 +16,9 @@ from stepfold.schema._bind import refusal_of
 from stepfold.schema._classes import fields_of_object
 from stepfold.schema._faults import SchemaFault, pointer_to, shortened
 from stepfold.schema._grammars import written_decimal, written_duration
+from stepfold.schema._kinds import is_mapping, is_sequence, is_set
 from stepfold.values._json import (
     DEFAULT_BOUNDS,
-    JsonObject,
     JsonText,
     dump_json,
     without_lone_surrogates,
@@ -96,17 +95,16 @@ class _Walk:
                 name: self.encoded(getattr(value, attribute), pointer_to(pointer, name), depth + 1)
                 for name, attribute in fields
             }
-        dump: object = getattr(value, "model_dump", None)
-        if callable(dump) and hasattr(value, "model_json_schema"):
-            return self.encoded(_dumped(dump, pointer), pointer, depth)
+        if hasattr(value, "model_dump") and hasattr(value, "model_json_schema"):
+            return self.encoded(_dumped(value, pointer), pointer, depth)
         if isinstance(value, JsonText):
             return self.encoded(value.value, pointer, depth)
-        if isinstance(value, Mapping):
+        if is_mapping(value):
             return self._mapping(value, pointer, depth)
-        if isinstance(value, Set):
+        if is_set(value):
             items = [self.encoded(item, pointer, depth + 1) for item in value]
             return sorted(items, key=lambda item: JsonText(dump_json(item)).canonical())
-        if isinstance(value, Sequence) and not isinstance(value, range | memoryview | bytearray):
+        if is_sequence(value) and not isinstance(value, range | memoryview):
             return [
                 self.encoded(item, pointer_to(pointer, index), depth + 1)
                 for index, item in enumerate(value)
@@ -178,13 +176,14 @@ def _key(key: object, pointer: str) -> str:
     return str(wire)
 
 
-def _dumped(dump: Callable[..., object], pointer: str) -> object:
+def _dumped(model: object, pointer: str) -> object:
     try:
-        return dump(mode="json")
+        plain: object = getattr(model, "model_dump")(mode="json")  # noqa: B009 - duck typing
     except Exception as error:
         raise _unencodable(
             pointer, f"a model that dumps itself, got {refusal_of(error)}"
         ) from error
+    return plain
 
 
 def _unencodable(pointer: str, words: str) -> UnencodableError:
