@@ -7,6 +7,9 @@ RUN := $(VENV)/bin/python -m
 PURE := src/stepfold/values/*,src/stepfold/schema/*,src/stepfold/loop/*,src/stepfold/codec/*
 GATED := $(PURE),src/stepfold/ports/*
 
+# The theme's notice about its own future is no news to a build.
+export NO_MKDOCS_2_WARNING := 1
+
 .DEFAULT_GOAL := help
 .PHONY: help demo check test test-wire nightly bench docs stubs clean
 

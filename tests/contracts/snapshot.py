@@ -35,7 +35,7 @@ SNAPSHOT = ROOT / "stubs"
 
 def _stripped(statement: ast.stmt) -> ast.stmt:
     """Copy a statement without what only matters when it runs."""
-    bare = copy.deepcopy(statement)
+    bare = _called_without_await(copy.deepcopy(statement))
     match bare:
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             bare.body = [_ellipsis()]
@@ -50,6 +50,21 @@ def _stripped(statement: ast.stmt) -> ast.stmt:
         case _:
             pass
     return bare
+
+
+def _called_without_await(statement: ast.stmt) -> ast.stmt:
+    """Turn the `async def` of a generator into `def`: only its body tells it from a coroutine."""
+    if isinstance(statement, ast.AsyncFunctionDef) and _yields(statement.body):
+        return ast.FunctionDef(**dict(ast.iter_fields(statement)))
+    return statement
+
+
+def _yields(nodes: Iterable[ast.AST]) -> bool:
+    return any(
+        isinstance(node, ast.Yield) or _yields(ast.iter_child_nodes(node))
+        for node in nodes
+        if not isinstance(node, Function | ast.ClassDef | ast.Lambda)
+    )
 
 
 def _members(node: ast.ClassDef) -> Iterator[ast.stmt]:

@@ -51,6 +51,10 @@ def read(of: object) -> object:
 async def wait(*, seconds: float = 1.0) -> None:
     await sleep(seconds)
 
+async def count() -> AsyncIterator[int]:
+    for number in range(3):
+        yield number
+
 def unreached() -> None: ...
 '''
 
@@ -94,6 +98,9 @@ def read(of: str) -> str:
     ...
 
 async def wait(*, seconds: float=1.0) -> None:
+    ...
+
+def count() -> AsyncIterator[int]:
     ...
 """
 
