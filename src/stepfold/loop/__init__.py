@@ -1,19 +1,125 @@
-"""Floor 2: the loop, a pure function. Nothing here knows a clock, a network or a thread."""
+"""Floor 2: the loop, a pure function. Nothing here knows a clock, a network or a thread.
 
-from stepfold.loop._fold import (
-    ReplyFold,
-    fold_parts,
-    normal_reply,
-    parts_of,
+`begin` makes the first state, `step` takes one event after another. `events`, `commands` and
+`notes` hold the words that go in and come out.
+"""
+
+from stepfold.loop import commands, events, notes
+from stepfold.loop._begin import begin
+from stepfold.loop._fold import ReplyFold, fold_parts, normal_reply, parts_of
+from stepfold.loop._pending import open_requests, pending
+from stepfold.loop._program import (
+    NO_LIMITS,
+    RULES,
+    TEXT_OUTPUT,
+    Check,
+    Limits,
+    OutputSpec,
+    Program,
+    RetryPolicy,
+    ToolSpec,
 )
-from stepfold.loop._prompt import (
-    convert_to_model_prompt,
+from stepfold.loop._prompt import convert_to_model_prompt
+from stepfold.loop._replay import Diverged, JournalEntry, JournalHeader, command_ids, replay
+from stepfold.loop._request import request_of
+from stepfold.loop._state import (
+    Approval,
+    Calling,
+    Checking,
+    Done,
+    Identity,
+    Inbox,
+    Ledger,
+    LoopState,
+    Phase,
+    Preparing,
+    Replied,
+    Resting,
+    Slot,
+    SlotStatus,
+    Transcript,
+    Transition,
+    Waiting,
+    Working,
+)
+from stepfold.loop._step import step
+from stepfold.loop._stop import (
+    Condition,
+    Named,
+    Progress,
+    StopCondition,
+    all_of,
+    always,
+    any_of,
+    has_tool_call,
+    is_loop_finished,
+    is_step_count,
+    negate,
+    never,
+    stop_if,
+    token_budget,
+    tool_call_budget,
 )
 
 __all__ = (
+    "NO_LIMITS",
+    "RULES",
+    "TEXT_OUTPUT",
+    "Approval",
+    "Calling",
+    "Check",
+    "Checking",
+    "Condition",
+    "Diverged",
+    "Done",
+    "Identity",
+    "Inbox",
+    "JournalEntry",
+    "JournalHeader",
+    "Ledger",
+    "Limits",
+    "LoopState",
+    "Named",
+    "OutputSpec",
+    "Phase",
+    "Preparing",
+    "Program",
+    "Progress",
+    "Replied",
     "ReplyFold",
+    "Resting",
+    "RetryPolicy",
+    "Slot",
+    "SlotStatus",
+    "StopCondition",
+    "ToolSpec",
+    "Transcript",
+    "Transition",
+    "Waiting",
+    "Working",
+    "all_of",
+    "always",
+    "any_of",
+    "begin",
+    "command_ids",
+    "commands",
     "convert_to_model_prompt",
+    "events",
     "fold_parts",
+    "has_tool_call",
+    "is_loop_finished",
+    "is_step_count",
+    "negate",
+    "never",
     "normal_reply",
+    "notes",
+    "open_requests",
     "parts_of",
+    "pending",
+    "replay",
+    "request_of",
+    "step",
+    "stop_if",
+    "token_budget",
+    "tool_call_budget",
 )

@@ -5,7 +5,7 @@ that came in one piece. A call whose arguments never ended is no call. Ids of ca
 unique as parts arrive, so that a stream shows the ids that the history will hold.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Container, Iterable
 from typing import Final
 
 from attrs import evolve
@@ -88,7 +88,7 @@ class ReplyFold:
     """
 
     def __init__(
-        self, seen: Collection[str] = (), fresh: Callable[[int], str] = "call-{}".format
+        self, seen: Container[str] = (), fresh: Callable[[int], str] = "call-{}".format
     ) -> None:
         self._seen: Final = seen
         self._fresh: Final = fresh
@@ -257,7 +257,7 @@ class ReplyFold:
 _CUT = FinishReason("interrupted")
 
 
-def unused_id(candidate: str, *taken: Collection[str]) -> str:
+def unused_id(candidate: str, *taken: Container[str]) -> str:
     """`candidate`, or the first of `candidate'`, `candidate''` … that none of `taken` holds."""
     while any(candidate in ids for ids in taken):
         candidate += "'"

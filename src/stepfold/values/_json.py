@@ -23,7 +23,7 @@ from stepfold.values._outcome import Failure, Outcome, Success
 
 JsonValue: TypeAlias = Union[None, bool, int, float, str, "tuple[JsonValue, ...]", "JsonObject"]
 JsonInput: TypeAlias = Union[
-    None, bool, int, float, str, "Sequence[JsonInput]", "Mapping[str, JsonInput]"
+    bool, int, float, str, "Sequence[JsonInput]", "Mapping[str, JsonInput]", None
 ]
 
 

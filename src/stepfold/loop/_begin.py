@@ -1,0 +1,260 @@
+"""`begin`: from a prompt to the first state.
+
+A history comes from outside and may be half-written. It is repaired once, here, and history only
+grows from there: results without a call are dropped, calls that nobody will answer are closed as
+interrupted, in place. Calls whose approval was answered, or is still open, become the slots of a
+pre-phase (step -1); messages that follow them are held back until their results are written.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from attrs import evolve
+
+from stepfold.loop._calls import (
+    Emitted,
+    argument_text,
+    ask,
+    denied_part,
+    error_part,
+    fault_of,
+    finished,
+    permit,
+)
+from stepfold.loop._close import advance, next_step
+from stepfold.loop._ids import NO_IDS
+from stepfold.loop._program import RULES, Program
+from stepfold.loop._state import (
+    Approval,
+    Identity,
+    Inbox,
+    Ledger,
+    LoopState,
+    Preparing,
+    Slot,
+    Transcript,
+    Transition,
+    Working,
+)
+from stepfold.values import (
+    ApprovalRequest,
+    ApprovalResponse,
+    AssistantMessage,
+    ErrorTextOutput,
+    Instant,
+    JsonText,
+    Message,
+    SystemMessage,
+    ToolCall,
+    ToolError,
+    ToolMessage,
+    ToolPart,
+    ToolResult,
+    UsageError,
+    UserMessage,
+)
+
+_UNANSWERED = "interrupted: this call was never answered"
+
+
+def begin(
+    program: Program, prompt: str | Sequence[Message], *, run: str, seed: int, at: Instant
+) -> Transition:
+    """Start a run: check and repair the history, and issue the first commands.
+
+    `run` names the run (ids of calls and approvals derive from it); `seed` decides the jitter of
+    retries; `at` is the time, in nanoseconds. The caller's sequence is not kept.
+
+    Raises:
+        UsageError: the prompt is empty, not made of messages, or holds a system message although
+            the program does not allow it.
+    """
+    given = _standardised(program, prompt)
+    repair = _Repair(program, given)
+    identity = Identity(run, seed, at, program.fingerprint, RULES)
+    transcript = Transcript(tuple(repair.kept), held_back=tuple(repair.held_back))
+    state = LoopState(
+        identity,
+        at,
+        transcript,
+        Ledger(),
+        Preparing(0, at),
+        Inbox(),
+        NO_IDS.adding(repair.call_ids),
+    )
+    out = Emitted()
+    if repair.open:
+        slots = tuple(
+            _pre_phase_slot(program, run, Slot(index, call, "ready"), request, response, out)
+            if response is not None or not repair.held_back
+            else finished(-1, Slot(index, call, "ready"), _overtaken(call), out)
+            for index, (call, request, response) in enumerate(repair.open)
+        )
+        unresolved = sum(slot.is_unresolved for slot in slots)
+        state = advance(program, state, Working(-1, None, slots, unresolved, 0), out)
+    else:
+        state = next_step(program, state, 0, out)
+    return Transition(state, tuple(out.commands), tuple(out.notes))
+
+
+def _standardised(program: Program, prompt: str | Sequence[Message]) -> tuple[Message, ...]:
+    if isinstance(prompt, str):
+        if not prompt:
+            msg = "prompt: expected text or messages, got an empty string"
+            raise UsageError(msg)
+        return (UserMessage(prompt),)
+    messages: list[Message] = []
+    for index, message in enumerate(prompt):
+        given: object = message
+        if not isinstance(given, SystemMessage | UserMessage | AssistantMessage | ToolMessage):
+            msg = f"prompt[{index}]: expected a message, got {type(given).__name__}"
+            raise UsageError(msg)
+        if isinstance(given, SystemMessage) and not program.allow_system_messages:
+            msg = (
+                f"prompt[{index}]: a system message in a history is refused, since a history may "
+                "come from a user: put it into `instructions`, or set allow_system_messages=True"
+            )
+            raise UsageError(msg)
+        messages.append(message)
+    if not messages:
+        msg = "prompt: expected at least one message, got none"
+        raise UsageError(msg)
+    return tuple(messages)
+
+
+class _Repair:
+    """One walk over a history from outside."""
+
+    def __init__(self, program: Program, messages: tuple[Message, ...]) -> None:
+        self.program: Final = program
+        self.kept: Final[list[Message]] = []
+        self.held_back: Final[list[Message]] = []
+        self.call_ids: Final[set[str]] = set()
+        self.open: list[tuple[ToolCall, ApprovalRequest, ApprovalResponse | None]] = []
+        self._responses: Final = _responses_in(messages)
+        last = max(
+            (i for i, m in enumerate(messages) if isinstance(m, AssistantMessage)), default=-1
+        )
+        place = 0
+        while place < len(messages):
+            message = messages[place]
+            if isinstance(message, AssistantMessage):
+                place = self._turn(messages, place, is_last=place == last)
+            elif isinstance(message, ToolMessage):
+                self._keep(_only_responses(message))
+                place += 1
+            else:
+                self._keep(message)
+                place += 1
+
+    def _keep(self, message: Message | None) -> None:
+        if message is not None:
+            (self.held_back if self.open else self.kept).append(message)
+
+    def _turn(self, messages: tuple[Message, ...], place: int, *, is_last: bool) -> int:
+        """Take in an assistant message and the tool messages after it; gives what follows."""
+        said = messages[place]
+        if not isinstance(said, AssistantMessage):
+            return place + 1
+        place += 1
+        answers: list[ToolMessage] = []
+        while place < len(messages) and isinstance(answer := messages[place], ToolMessage):
+            answers.append(answer)
+            place += 1
+        calls = [
+            part
+            for part in said.content
+            if isinstance(part, ToolCall) and not part.provider_executed
+        ]
+        self.call_ids.update(
+            part.tool_call_id for part in said.content if isinstance(part, ToolCall)
+        )
+        owed = {call.tool_call_id: call for call in calls}
+        paired: list[ToolMessage] = []
+        for answer in answers:
+            content = [
+                part
+                for part in answer.content
+                if isinstance(part, ApprovalResponse) or _taken(owed, part.tool_call_id)
+            ]
+            if len(content) == len(answer.content):
+                paired.append(answer)
+            elif content:
+                paired.append(ToolMessage(content, provider_options=answer.provider_options))
+        self._keep(said)
+        closed = self._settle(said, owed, is_last=is_last)
+        for answer in paired:
+            self.kept.append(answer)
+        if closed:
+            self.kept.append(ToolMessage(closed))
+        return place
+
+    def _settle(
+        self, said: AssistantMessage, owed: Mapping[str, ToolCall], *, is_last: bool
+    ) -> list[ToolPart]:
+        """Close the calls that nobody will answer; keep those that an approval is for."""
+        requests = {
+            part.tool_call_id: part for part in said.content if isinstance(part, ApprovalRequest)
+        }
+        closed: list[ToolPart] = []
+        for call_id, call in owed.items():
+            request = requests.get(call_id)
+            if request is None or not is_last:
+                output = ErrorTextOutput(_UNANSWERED)
+                closed.append(ToolResult(call_id, call.tool_name, output))
+            else:
+                self.open.append((call, request, self._responses.get(request.approval_id)))
+        return closed
+
+
+def _taken(owed: dict[str, ToolCall], call_id: str) -> bool:
+    """Whether a result answers a call that is still owed; each call is answered once."""
+    return owed.pop(call_id, None) is not None
+
+
+def _responses_in(messages: tuple[Message, ...]) -> dict[str, ApprovalResponse]:
+    """The first response to each request: it wins."""
+    responses: dict[str, ApprovalResponse] = {}
+    for message in messages:
+        if isinstance(message, ToolMessage):
+            for part in message.content:
+                if isinstance(part, ApprovalResponse):
+                    responses.setdefault(part.approval_id, part)
+    return responses
+
+
+def _only_responses(message: ToolMessage) -> ToolMessage | None:
+    """A tool message that answers no call: its results are orphans and are dropped."""
+    content = tuple(part for part in message.content if isinstance(part, ApprovalResponse))
+    return ToolMessage(content, provider_options=message.provider_options) if content else None
+
+
+def _overtaken(call: ToolCall) -> ToolError:
+    """A call whose approval nobody gave before the conversation went on."""
+    message = "not run: the conversation went on before anybody approved this call"
+    return error_part(call, "interrupted", message)
+
+
+def _pre_phase_slot(
+    program: Program,
+    run: str,
+    slot: Slot,
+    request: ApprovalRequest,
+    response: ApprovalResponse | None,
+    out: Emitted,
+) -> Slot:
+    """A call from the history: validated again, and run only if exactly this was approved."""
+    call = slot.call
+    error = fault_of(program, program.tools, call)
+    if error is not None:
+        return finished(-1, slot, error_part(call, "invalid", error), out)
+    digest = JsonText(argument_text(call)).digest()
+    if request.digest is not None and request.digest != digest:
+        message = "not run: the arguments are not those that approval was asked for"
+        return finished(-1, slot, error_part(call, "invalid", message), out)
+    approval = Approval(request.approval_id, digest)
+    if response is None:
+        return ask(run, -1, evolve(slot, approval=approval), out)
+    if not response.approved:
+        return finished(-1, slot, denied_part(call, response.reason), out)
+    return permit(program.tools[call.tool_name], -1, slot, out)

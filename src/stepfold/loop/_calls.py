@@ -1,0 +1,290 @@
+"""Client calls: from the model's text to an answer.
+
+A slot goes `repairing → binding → deciding → asked → ready → running → done`, skipping what its
+tool does not ask for. Two barriers make the history independent of the order of answers:
+nothing runs until every call of the step is resolved (`issue`), and nothing is written until
+none runs (`stepfold.loop._close`).
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from attrs import evolve
+
+from stepfold.loop._program import Program, ToolSpec
+from stepfold.loop._state import (
+    Approval,
+    LoopState,
+    Slot,
+    Working,
+    slot_key,
+)
+from stepfold.loop.commands import BindCall, Command, RepairCall, ResolveApproval, RunTool
+from stepfold.loop.events import ToolFailed, ToolOutcome, ToolSucceeded
+from stepfold.loop.notes import (
+    ApprovalRequested,
+    CallOpened,
+    CallRejected,
+    CallRequested,
+    Note,
+    ToolFinished,
+)
+from stepfold.schema import SchemaFault
+from stepfold.values import (
+    DeniedOutput,
+    Failure,
+    JsonText,
+    OpenApproval,
+    OpenCall,
+    ToolCall,
+    ToolError,
+    ToolErrorKind,
+    ToolResult,
+    parse_json,
+)
+
+
+class Emitted:
+    """Collects what one transition issues and tells, in order."""
+
+    __slots__ = ("commands", "notes")
+
+    def __init__(self) -> None:
+        self.commands: Final[list[Command]] = []
+        self.notes: Final[list[Note]] = []
+
+
+# --- parsing ----------------------------------------------------------------------------------
+
+
+def argument_text(call: ToolCall) -> str:
+    """The model's text for the arguments; blank text stands for an empty object."""
+    return "{}" if call.input.isspace() or not call.input else call.input
+
+
+def fault_of(program: Program, visible: Mapping[str, ToolSpec], call: ToolCall) -> str | None:
+    """Say what is wrong with a call, in words for the model; `None` if nothing is."""
+    spec = visible.get(call.tool_name)
+    if spec is None:
+        known = ", ".join(visible) or "none"
+        return f"no tool is named {call.tool_name[:100]!r}; the tools are: {known}"
+    parsed = parse_json(argument_text(call), program.bounds)
+    if isinstance(parsed, Failure):
+        fault = parsed.failure()
+        where = "" if fault.position is None else f" (at character {fault.position})"
+        return f"the arguments are not acceptable JSON: {fault.message}{where}"
+    faults = spec.check(parsed.unwrap())
+    if not faults:
+        return None
+    return "the arguments do not fit the tool: " + "; ".join(map(_fault_text, faults))
+
+
+def _fault_text(fault: SchemaFault) -> str:
+    return f"{fault.pointer or '(the whole input)'}: {fault.message}"
+
+
+def error_part(
+    call: ToolCall, kind: ToolErrorKind, message: str, value: JsonText | None = None
+) -> ToolError:
+    """A failed call, as it stands in the content of a step."""
+    return ToolError(
+        call.tool_call_id,
+        call.tool_name,
+        message,
+        kind=kind,
+        value=value,
+        dynamic=call.dynamic,
+        provider_options=call.provider_options,
+    )
+
+
+def outcome_part(call: ToolCall, outcome: ToolOutcome) -> ToolResult | ToolError:
+    """What a tool gave, as it stands in the content of a step."""
+    match outcome:
+        case ToolSucceeded(output, value):
+            return ToolResult(
+                call.tool_call_id,
+                call.tool_name,
+                output,
+                value=value,
+                dynamic=call.dynamic,
+                provider_options=call.provider_options,
+            )
+        case ToolFailed(message, kind, value):
+            return error_part(call, kind, message, value)
+
+
+def denied_part(call: ToolCall, reason: str | None) -> ToolResult:
+    """A denied call, as it stands in the content of a step."""
+    return ToolResult(call.tool_call_id, call.tool_name, DeniedOutput(reason), dynamic=call.dynamic)
+
+
+# --- before anything runs ---------------------------------------------------------------------
+
+
+def admit(
+    program: Program,
+    visible: Mapping[str, ToolSpec],
+    run: str,
+    step: int,
+    slot: Slot,
+    out: Emitted,
+) -> Slot:
+    """Take a call in: reject it, send it to repair, or go on to binding and approval."""
+    key = slot_key(step, slot)
+    error = fault_of(program, visible, slot.call)
+    if error is None:
+        spec = visible[slot.call.tool_name]
+        if spec.binds:
+            out.commands.append(BindCall(key))
+            return evolve(slot, status="binding")
+        return approve(spec, run, step, slot, out)
+    if program.repairs and not slot.repaired:
+        out.commands.append(RepairCall(key))
+        return evolve(slot, status="repairing")
+    return reject(step, slot, error, out)
+
+
+def reject(step: int, slot: Slot, error: str, out: Emitted) -> Slot:
+    """Answer an unacceptable call with its error."""
+    out.notes.append(CallRequested(slot_key(step, slot), slot.call))
+    out.notes.append(CallRejected(slot_key(step, slot), slot.call, error))
+    return finished(step, slot, error_part(slot.call, "invalid", error), out)
+
+
+def finished(
+    step: int,
+    slot: Slot,
+    part: ToolResult | ToolError,
+    out: Emitted,
+    elapsed: int | None = None,
+) -> Slot:
+    """Answer a call, and tell so."""
+    out.notes.append(ToolFinished(slot_key(step, slot), part))
+    return slot.done(part, elapsed)
+
+
+def approve(spec: ToolSpec, run: str, step: int, slot: Slot, out: Emitted) -> Slot:
+    """Tell of an acceptable call, and ask whoever must agree to it."""
+    out.notes.append(CallRequested(slot_key(step, slot), slot.call))
+    match spec.approval:
+        case "never":
+            return permit(spec, step, slot, out)
+        case "always":
+            return ask(run, step, slot, out)
+        case "policy":
+            out.commands.append(ResolveApproval(slot_key(step, slot)))
+            return evolve(slot, status="deciding")
+
+
+def ask(run: str, step: int, slot: Slot, out: Emitted) -> Slot:
+    """Ask a person, for exactly these arguments."""
+    approval = slot.approval or approval_of(run, step, slot)
+    request = OpenApproval(approval.id, slot.call, approval.digest)
+    out.notes.append(ApprovalRequested(slot_key(step, slot), request))
+    return evolve(slot, status="asked", approval=approval)
+
+
+def approval_of(run: str, step: int, slot: Slot) -> Approval:
+    """The approval that a call needs, not yet decided."""
+    digest = JsonText(argument_text(slot.call)).digest()
+    return Approval(f"{run}/{step}/{slot.index}", digest)
+
+
+def permit(spec: ToolSpec, step: int, slot: Slot, out: Emitted) -> Slot:
+    """Let a call run: here, or at a client."""
+    if spec.executes:
+        return slot if slot.status == "ready" else evolve(slot, status="ready")
+    request = OpenCall(step, slot.index, slot.attempt, slot.call)
+    out.notes.append(CallOpened(slot_key(step, slot), request))
+    return evolve(slot, status="awaited")
+
+
+# --- answers from outside ---------------------------------------------------------------------
+
+
+def answered(program: Program, step: int, slot: Slot, approval: Approval, out: Emitted) -> Slot:
+    """Note a person's answer; it takes effect when the step is at rest.
+
+    A client's call that was approved becomes one that the client may answer.
+    """
+    spec = program.tools.get(slot.call.tool_name)
+    agreed = evolve(slot, approval=approval)
+    if approval.approved and spec is not None and not spec.executes:
+        return permit(spec, step, agreed, out)
+    return agreed
+
+
+def taken_up(step: int, slot: Slot, out: Emitted) -> Slot:
+    """Let a held answer take effect: the call is ready to run, denied, or answered."""
+    approval = slot.approval
+    if slot.status == "awaited" and slot.held is not None:
+        return finished(step, slot, outcome_part(slot.call, slot.held), out)
+    if approval is not None and approval.approved is False:
+        return finished(step, slot, denied_part(slot.call, approval.reason), out)
+    return evolve(slot, status="ready")
+
+
+def given_up(step: int, slot: Slot, kind: ToolErrorKind, message: str, out: Emitted) -> Slot:
+    """Close a call that will not be run to its end; answers that are already here are kept."""
+    if slot.status == "done":
+        return slot
+    if slot.is_held:
+        slot = taken_up(step, slot, out)
+        if slot.status == "done":
+            return slot
+    return finished(step, slot, error_part(slot.call, kind, message), out)
+
+
+# --- barrier 1 --------------------------------------------------------------------------------
+
+
+def issue(program: Program, state: LoopState, working: Working, out: Emitted) -> LoopState:
+    """Reserve budgets and issue tools, in call order, once every call is resolved."""
+    limits = program.limits
+    ledger = state.ledger
+    total = ledger.total_issued
+    issued = dict(ledger.issued)
+    limit_of = dict(limits.calls_of)
+    step, now = working.step, state.now
+    slots: list[Slot] = []
+    running, refused = 0, working.refused
+    for slot in working.slots:
+        if slot.status != "ready":
+            slots.append(slot)
+            continue
+        name = slot.call.tool_name
+        limit = limit_of.get(name)
+        if limits.tool_calls is not None and total >= limits.tool_calls:
+            refused = True
+            message = f"not run: the run's limit of {limits.tool_calls} tool calls is used up"
+            slots.append(finished(step, slot, error_part(slot.call, "limit", message), out))
+            continue
+        if limit is not None and issued.get(name, 0) >= limit:
+            message = f"not run: the limit of {limit} calls of {name} is used up; go on without it"
+            slots.append(finished(step, slot, error_part(slot.call, "limit", message), out))
+            continue
+        total += 1
+        running += 1
+        if limit is not None:
+            issued[name] = issued.get(name, 0) + 1
+        timeout = program.tools[name].timeout
+        deadline = None if timeout is None else now + timeout
+        out.commands.append(RunTool(slot_key(step, slot), name, deadline))
+        slots.append(slot.running(deadline))
+    if running:
+        ledger = ledger.issue(tuple(sorted(issued.items())), total)
+    after = Working(step, working.replied, tuple(slots), 0, running, working.closing, refused)
+    return state.with_ledger(ledger, after)
+
+
+def position_of(slots: tuple[Slot, ...], index: int) -> int | None:
+    """Where the slot of this index stands; slots keep their index after others were written."""
+    if 0 <= index < len(slots) and slots[index].index == index:
+        return index
+    return next((place for place, slot in enumerate(slots) if slot.index == index), None)
+
+
+def replaced(slots: tuple[Slot, ...], place: int, slot: Slot) -> tuple[Slot, ...]:
+    """The slots with another one in this place."""
+    return (*slots[:place], slot, *slots[place + 1 :])

@@ -1,0 +1,351 @@
+"""Model calls: what a reply means, and what is done when there is none."""
+
+import hashlib
+from collections.abc import Mapping
+
+from attrs import evolve
+
+from stepfold.loop._calls import Emitted, admit, error_part, fault_of, finished
+from stepfold.loop._close import advance, close, finish, limit_met
+from stepfold.loop._fold import unused_id
+from stepfold.loop._program import SECOND, Program, RetryPolicy, ToolSpec
+from stepfold.loop._record import write
+from stepfold.loop._state import (
+    Calling,
+    LoopState,
+    Replied,
+    Slot,
+    Waiting,
+    Working,
+)
+from stepfold.loop.commands import CallModel, Wait
+from stepfold.loop.events import ModelFailed, ModelReplied, StepPlan
+from stepfold.loop.notes import ModelRetried
+from stepfold.values import (
+    NO_USAGE,
+    Failed,
+    JsonText,
+    ModelErrorReason,
+    ModelReply,
+    NamedTool,
+    ReplyPart,
+    RunEnd,
+    Stop,
+    Stopped,
+    ToolCall,
+    ToolChoice,
+    ToolChoiceViolated,
+    ToolError,
+    ToolResult,
+)
+
+NORMAL = frozenset({"stop", "tool-calls"})
+
+REJECTED = frozenset(
+    {
+        "authentication",
+        "permission",
+        "not-found",
+        "bad-request",
+        "context-length",
+        "content-filter",
+        "rate-limit",
+        "quota",
+        "overloaded",
+    }
+)
+"""Failures that a provider reports before it does any work, so that nothing was spent."""
+
+
+def visible_tools(program: Program, plan: StepPlan | None) -> Mapping[str, ToolSpec]:
+    """The tools that the model is told of in a step."""
+    if plan is None or plan.active_tools is None:
+        return program.tools
+    return {name: tool for name, tool in program.tools.items() if name in plan.active_tools}
+
+
+def tool_choice_of(program: Program, calling: Calling) -> ToolChoice:
+    """The choice that holds for a call; the last answer of a wrap-up allows no tools."""
+    if calling.wrap is not None:
+        return "none"
+    if calling.plan is not None and calling.plan.tool_choice is not None:
+        return calling.plan.tool_choice
+    return program.tool_choice
+
+
+# --- a reply ----------------------------------------------------------------------------------
+
+
+def on_reply(
+    program: Program, state: LoopState, calling: Calling, event: ModelReplied, out: Emitted
+) -> LoopState:
+    """Take in a reply: settle its tokens, name its calls, and let them be worked on."""
+    reply, call_ids = with_unique_ids(event.reply, state, calling.step)
+    visible = visible_tools(program, calling.plan)
+    state = settled(program, state, calling, reply, call_ids)
+    replied = Replied(
+        reply,
+        calling.model,
+        calling.since,
+        event.started,
+        state.now,
+        event.first_output,
+        event.gaps,
+        calling.wrap,
+        calling.plan,
+    )
+    calls = tuple(
+        part for part in reply.content if isinstance(part, ToolCall) and not part.provider_executed
+    )
+    step = calling.step
+    closing = closing_end(program, calling, reply)
+    if closing is None and reply.finish_reason.unified in NORMAL:
+        run = state.identity.run
+        slots = tuple(
+            admit(program, visible, run, step, Slot(index, call, "ready"), out)
+            for index, call in enumerate(calls)
+        )
+        unresolved = sum(slot.is_unresolved for slot in slots)
+        return advance(program, state, Working(step, replied, slots, unresolved, 0), out)
+    faults = tuple(fault_of(program, visible, call) for call in calls)
+    violated = isinstance(closing, Failed) and isinstance(closing.error, ToolChoiceViolated)
+    if calls and not violated and calling.wrap is None and all(f is not None for f in faults):
+        closing = None  # only errors to tell: the model may repair them in another step
+    slots = tuple(
+        _not_run(step, Slot(index, call, "ready"), fault, reply, out)
+        for index, (call, fault) in enumerate(zip(calls, faults, strict=True))
+    )
+    return close(program, state, Working(step, replied, slots, 0, 0, closing), out)
+
+
+def _not_run(step: int, slot: Slot, fault: str | None, reply: ModelReply, out: Emitted) -> Slot:
+    if fault is not None:
+        return finished(step, slot, error_part(slot.call, "invalid", fault), out)
+    reason = reply.finish_reason.unified
+    why = "the tool choice was not honoured" if reason in NORMAL else f"the reply ended: {reason}"
+    return finished(step, slot, error_part(slot.call, "not-run", f"not run: {why}"), out)
+
+
+def closing_end(program: Program, calling: Calling, reply: ModelReply) -> RunEnd[JsonText] | None:
+    """The end that a reply makes certain, if any."""
+    if calling.wrap is not None:
+        return Stopped(calling.wrap)
+    finish_reason = reply.finish_reason
+    calls = tuple(part.tool_name for part in reply.content if isinstance(part, ToolCall))
+    if finish_reason.unified in NORMAL or calls:
+        violation = _violation(tool_choice_of(program, calling), calls, finish_reason.unified)
+        if violation is not None:
+            return Failed(violation)
+    if finish_reason.unified in NORMAL:
+        return None
+    raw = finish_reason.raw
+    if finish_reason.unified == "error":
+        message = "the model ended its reply with an error"
+        return Failed(ModelErrorReason("unknown", message, code=raw))
+    evidence = JsonText.of({"raw": None if raw is None else raw[:200]})
+    return Stopped(Stop(finish_reason.unified, evidence))
+
+
+def _violation(
+    choice: ToolChoice, calls: tuple[str, ...], finish: str
+) -> ToolChoiceViolated | None:
+    match choice:
+        case "auto":
+            return None
+        case "none":
+            if not calls:
+                return None
+            return ToolChoiceViolated(f"expected no tool call, got one of {calls[0][:100]!r}")
+        case "required":
+            if calls or finish not in NORMAL:
+                return None
+            return ToolChoiceViolated("expected a tool call, got none")
+        case NamedTool(name):
+            if name in calls or finish not in NORMAL:
+                return None
+            got = ", ".join(sorted(set(calls)))[:200] or "no call"
+            return ToolChoiceViolated(f"expected a call of {name}, got {got}")
+
+
+def with_unique_ids(
+    reply: ModelReply, state: LoopState, step: int
+) -> tuple[ModelReply, frozenset[str]]:
+    """Name calls whose id is blank or taken after their position; ids are unique in a run.
+
+    Gives also the ids that the reply adds.
+    """
+    seen = state.call_ids
+    taken: set[str] = set()
+    named: dict[str, str] = {}
+    content: list[ReplyPart] = []
+    changed = False
+    for part in reply.content:
+        match part:
+            case ToolCall(call_id):
+                name = call_id
+                if not call_id or call_id in taken or call_id in seen:
+                    candidate = f"{state.identity.run}/{step}/{len(taken)}"
+                    name = unused_id(candidate, seen, taken)
+                    changed = True
+                taken.add(name)
+                named[call_id] = name
+                content.append(part if name == call_id else evolve(part, tool_call_id=name))
+            case ToolResult(call_id) | ToolError(call_id):
+                name = named.get(call_id, call_id)
+                content.append(part if name == call_id else evolve(part, tool_call_id=name))
+            case _:
+                content.append(part)
+    if not changed:
+        return reply, frozenset(taken)
+    return evolve(reply, content=tuple(content)), frozenset(taken)
+
+
+# --- what it cost -----------------------------------------------------------------------------
+
+
+def settled(
+    program: Program, state: LoopState, calling: Calling, reply: ModelReply, ids: frozenset[str]
+) -> LoopState:
+    """Count a reply: its reservation is released, its tokens are spent.
+
+    Usage without figures counts as what was reserved.
+    """
+    ledger = state.ledger
+    total = reply.usage.total_tokens
+    spent = calling.reserved if total is None else total
+    called = ledger.called
+    if ids:
+        names = [part.tool_name for part in reply.content if isinstance(part, ToolCall)]
+        called = _counted(called, [name for name in names if name in program.tools])
+    ledger = ledger.settle(calling.reserved, spent, reply.usage).replied(
+        ledger.estimate if total is None else total, called
+    )
+    call_ids = state.call_ids.adding(ids)
+    return LoopState(
+        state.identity, state.now, state.transcript, ledger, state.phase, state.inbox, call_ids
+    )
+
+
+def _counted(counts: tuple[tuple[str, int], ...], names: list[str]) -> tuple[tuple[str, int], ...]:
+    table = dict(counts)
+    for name in names:
+        table[name] = table.get(name, 0) + 1
+    return tuple(sorted(table.items()))
+
+
+# --- no reply ---------------------------------------------------------------------------------
+
+
+def on_failure(
+    program: Program, state: LoopState, calling: Calling, event: ModelFailed, out: Emitted
+) -> LoopState:
+    """Retry, ask the next model, or end; what a rejected request cost is nothing."""
+    reason = event.reason
+    state = _released(state, calling, event)
+    policy = program.retry
+    pause = pause_before_retry(policy, calling, reason, state.identity.seed)
+    if pause is not None:
+        until = state.now + pause
+        again = evolve(calling, attempt=calling.attempt + 1, total=calling.total + 1)
+        out.notes.append(ModelRetried(calling.step, again.total, again.model, reason, until))
+        out.commands.append(Wait(again.key, until))
+        return state.with_phase(Waiting(again, until))
+    following = next_model(program, calling.model)
+    if following is not None:
+        again = evolve(calling, model=following, attempt=0, total=calling.total + 1)
+        out.notes.append(ModelRetried(calling.step, again.total, following, reason, state.now))
+        return recall(program, state, again, out)
+    partial = event.partial
+    if partial is not None and partial.content:
+        state = write_partial(state, calling, partial, f"not run: {reason.kind}", out)
+    end: RunEnd[JsonText] = Failed(reason) if calling.wrap is None else Stopped(calling.wrap)
+    return finish(state, end, out)
+
+
+def _released(state: LoopState, calling: Calling, event: ModelFailed) -> LoopState:
+    partial = event.partial
+    usage = NO_USAGE if partial is None else partial.usage
+    spent = usage.total_tokens
+    if spent is None:
+        spent = 0 if event.reason.kind in REJECTED else calling.reserved
+    return state.with_ledger(
+        state.ledger.settle(calling.reserved, spent, usage),
+        state.phase,
+    )
+
+
+def recall(program: Program, state: LoopState, calling: Calling, out: Emitted) -> LoopState:
+    """Make another attempt, if the token budget still leaves room for it."""
+    stop = limit_met(program, state, calling.step, kept_back=calling.wrap is None)
+    if stop is not None:
+        return finish(state, Stopped(calling.wrap or stop), out)
+    out.commands.append(CallModel(calling.key, calling.model))
+    return state.with_ledger(
+        state.ledger.reserve(calling.reserved),
+        calling,
+    )
+
+
+def pause_before_retry(
+    policy: RetryPolicy, calling: Calling, reason: ModelErrorReason, seed: int
+) -> int | None:
+    """Nanoseconds to wait before the next attempt of this model; `None` is no retry."""
+    if not reason.is_retryable or calling.attempt >= policy.max_retries:
+        return None
+    if reason.retry_after is not None:
+        if reason.retry_after > policy.max_retry_after * SECOND:
+            return None
+        return max(0, reason.retry_after)
+    delay = min(policy.initial_delay * policy.factor**calling.attempt, policy.max_delay)
+    return int(delay * jitter(policy.jitter, seed, calling) * SECOND)
+
+
+def jitter(share: float, seed: int, calling: Calling) -> float:
+    """A factor between `1 - share` and `1 + share`: keyed BLAKE2 of seed, step and attempt."""
+    position = f"{seed}/{calling.step}/{calling.total}".encode()
+    digest = hashlib.blake2b(position, digest_size=8).digest()
+    return 1 + share * (int.from_bytes(digest, "big") / (1 << 63) - 1)
+
+
+def next_model(program: Program, model: str) -> str | None:
+    """The model that follows in the list of fallbacks."""
+    if model not in program.models:
+        return None
+    place = program.models.index(model) + 1
+    return program.models[place] if place < len(program.models) else None
+
+
+def write_partial(
+    state: LoopState,
+    calling: Calling,
+    partial: ModelReply,
+    message: str,
+    out: Emitted,
+) -> LoopState:
+    """Keep what had come of a reply when it was cut; its calls are closed, none is run."""
+    reply, ids = with_unique_ids(partial, state, calling.step)
+    call_ids = state.call_ids.adding(ids)
+    state = LoopState(
+        state.identity,
+        state.now,
+        state.transcript,
+        state.ledger,
+        state.phase,
+        state.inbox,
+        call_ids,
+    )
+    replied = Replied(reply, calling.model, calling.since, calling.since, state.now)
+    calls = (
+        part for part in reply.content if isinstance(part, ToolCall) and not part.provider_executed
+    )
+    step = calling.step
+    slots = tuple(
+        finished(
+            step,
+            Slot(index, call, "ready"),
+            error_part(call, "interrupted", message),
+            out,
+        )
+        for index, call in enumerate(calls)
+    )
+    return write(state, Working(step, replied, slots, 0, 0), slots, out)

@@ -1,0 +1,47 @@
+"""The model request that a state stands for."""
+
+from attrs import evolve
+
+from stepfold.loop._model_call import tool_choice_of, visible_tools
+from stepfold.loop._program import Program
+from stepfold.loop._state import Calling, LoopState
+from stepfold.values import ModelRequest, UsageError
+
+
+def request_of(program: Program, state: LoopState) -> ModelRequest:
+    """Build the request of the model call that is in flight.
+
+    Shares the messages of the state; costs O(1) unless a prepare function replaced the prompt.
+
+    Raises:
+        UsageError: no model call is in flight.
+    """
+    calling = state.phase
+    if not isinstance(calling, Calling):
+        phase = type(calling).__name__
+        msg = f"request_of: expected a state in which a model call is in flight, got {phase}"
+        raise UsageError(msg)
+    transcript = state.transcript
+    messages = transcript.messages
+    if transcript.base is not None:
+        messages = transcript.base + messages[transcript.base_from :]
+    plan = calling.plan
+    if plan is None or plan.active_tools is None:
+        tools = program.definitions
+    else:
+        tools = tuple(spec.definition for spec in visible_tools(program, plan).values())
+    settings = program.settings
+    if calling.max_output_tokens != settings.max_output_tokens:
+        settings = evolve(settings, max_output_tokens=calling.max_output_tokens)
+    instructions = transcript.instructions
+    return ModelRequest(
+        messages=messages,
+        instructions=program.instructions if instructions is None else instructions,
+        tools=tools,
+        tool_choice=tool_choice_of(program, calling),
+        response_format=program.output.format,
+        settings=settings,
+        headers=program.headers,
+        provider_options=program.provider_options,
+        key=f"{state.identity.run}/{calling.step}/{calling.total}",
+    )

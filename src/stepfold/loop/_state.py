@@ -1,0 +1,487 @@
+"""The state of a run: plain data, grouped so that a new state costs little.
+
+Everything here is immutable, equal by value and encodable; it names models and tools and holds
+neither. Fields are grouped by how they change, and the `with_…` methods construct positionally,
+since the number of objects is what a step costs.
+"""
+
+from typing import Literal, TypeAlias, final
+
+from attrs import field, frozen
+
+from stepfold.loop._ids import NO_IDS, IdSet
+from stepfold.loop.commands import CallKey, Command, ModelCallKey
+from stepfold.loop.events import MessageSteered, StepPlan, ToolOutcome
+from stepfold.loop.notes import Note
+from stepfold.values import (
+    NO_USAGE,
+    ChunkGaps,
+    Instant,
+    JsonText,
+    Message,
+    ModelReply,
+    OpenApproval,
+    OpenCall,
+    OpenRequest,
+    RunEnd,
+    StepResult,
+    Stop,
+    ToolCall,
+    ToolError,
+    ToolResult,
+    Usage,
+)
+
+# --- one slot per client call -----------------------------------------------------------------
+
+SlotStatus: TypeAlias = Literal[
+    "repairing",  # owed by the repair hook
+    "binding",  # owed by the user's validators
+    "deciding",  # owed by the policy
+    "asked",  # waits for a person
+    "awaited",  # waits for a client
+    "ready",  # may run
+    "running",
+    "done",  # `part` says how it was answered
+]
+
+
+@final
+@frozen(order=False)
+class Approval:
+    """The decision that lets a call run or not; `digest` is that of the arguments it is for."""
+
+    id: str
+    digest: str
+    approved: bool | None = None
+    automatic: bool = False
+    reason: str | None = None
+
+
+@final
+@frozen(order=False)
+class Slot:
+    """One client call of a step, from its arrival to its answer.
+
+    `attempt` rises with every repair and every new start, so that a late answer cannot be taken
+    for a new one. `held` is a client's result that came before its step was at rest.
+    """
+
+    index: int
+    call: ToolCall
+    status: SlotStatus
+    attempt: int = 0
+    part: ToolResult | ToolError | None = None
+    approval: Approval | None = None
+    deadline: Instant | None = None
+    started: bool = False
+    elapsed: int | None = None
+    held: ToolOutcome | None = None
+    repaired: bool = False
+
+    def done(self, part: ToolResult | ToolError, elapsed: int | None = None) -> "Slot":
+        """This slot, answered."""
+        return Slot(
+            self.index,
+            self.call,
+            "done",
+            self.attempt,
+            part,
+            self.approval,
+            None,
+            self.started,
+            elapsed,
+            None,
+            self.repaired,
+        )
+
+    def running(self, deadline: Instant | None) -> "Slot":
+        """This slot, with its tool issued."""
+        return Slot(
+            self.index,
+            self.call,
+            "running",
+            self.attempt,
+            None,
+            self.approval,
+            deadline,
+            repaired=self.repaired,
+        )
+
+    @property
+    def is_unresolved(self) -> bool:
+        """Whether something has to be asked before any tool of the step may run."""
+        return self.status in {"repairing", "binding", "deciding"}
+
+    @property
+    def is_open(self) -> bool:
+        """Whether somebody outside owes an answer."""
+        return self.status in {"asked", "awaited"}
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the answer from outside is here, and waits for the step to come to rest."""
+        if self.status == "asked":
+            return self.approval is not None and self.approval.approved is not None
+        return self.status == "awaited" and self.held is not None
+
+
+# --- phases -----------------------------------------------------------------------------------
+
+
+@final
+@frozen(order=False)
+class Preparing:
+    """The plan of a step is owed."""
+
+    step: int
+    since: Instant
+
+
+@final
+@frozen(order=False)
+class Calling:
+    """A model call is in flight.
+
+    `attempt` counts retries of this model, `total` attempts over all models. `wrap` is the stop
+    that this last answer follows. `max_output_tokens` caps the reply to what the budget leaves.
+    """
+
+    step: int
+    since: Instant
+    model: str
+    attempt: int
+    total: int
+    reserved: int
+    plan: StepPlan | None = None
+    wrap: Stop | None = None
+    max_output_tokens: int | None = None
+
+    @property
+    def key(self) -> ModelCallKey:
+        """The key of the call in flight."""
+        return ModelCallKey(self.step, self.total)
+
+
+@final
+@frozen(order=False)
+class Waiting:
+    """The pause before the next attempt; `calling` is that attempt."""
+
+    calling: Calling
+    until: Instant
+
+    @property
+    def step(self) -> int:
+        """The step of the attempt."""
+        return self.calling.step
+
+
+@final
+@frozen(order=False)
+class Replied:
+    """The reply whose calls are being worked on, and its times."""
+
+    reply: ModelReply
+    model: str
+    since: Instant
+    started: Instant
+    at: Instant
+    first_output: Instant | None = None
+    gaps: ChunkGaps | None = None
+    wrap: Stop | None = None
+    plan: StepPlan | None = None
+
+
+@final
+@frozen(order=False)
+class Working:
+    """The calls of a step are resolved, then run.
+
+    `unresolved` and `running` count slots; while `unresolved` is not 0, nothing runs; while
+    `running` is not 0, nothing is written. `replied` is `None` where the calls are not from a
+    fresh reply: in the pre-phase (step -1) and after `Blocked`. `refused` tells that the limit
+    of tool calls left no room for one of them.
+    """
+
+    step: int
+    replied: Replied | None
+    slots: tuple[Slot, ...]
+    unresolved: int
+    running: int
+    closing: RunEnd[JsonText] | None = None
+    refused: bool = False
+
+
+@final
+@frozen(order=False)
+class Checking:
+    """The answer of stop conditions that need the outside world is owed."""
+
+    step: int
+
+
+@final
+@frozen(order=False)
+class Resting:
+    """The run rests: people or clients owe answers. Shown as `Blocked`.
+
+    `slots` are the open ones, answered ones among them, in call order.
+    """
+
+    step: int
+    slots: tuple[Slot, ...]
+    refused: bool = False
+
+
+@final
+@frozen(order=False)
+class Done:
+    """The run has ended; `output` is that of a wrap-up, or of a completed run."""
+
+    end: RunEnd[JsonText]
+    output: JsonText | None = None
+
+
+Phase: TypeAlias = Calling | Working | Preparing | Waiting | Checking | Resting | Done
+
+# --- the whole state --------------------------------------------------------------------------
+
+
+@final
+@frozen(order=False)
+class Identity:
+    """What never changes in a run, but for `resumed`, the number of times it was taken up again."""
+
+    run: str
+    seed: int
+    started: Instant
+    fingerprint: str
+    rules: int
+    resumed: int = 0
+
+
+@final
+@frozen(order=False)
+class Transcript:
+    """What was said.
+
+    `messages` only grows. `base`, if any, is a prompt that a prepare function put in the place
+    of `messages[:base_from]`. `late` are messages that came after the last step and belong to
+    the next `StepResult`. `held_back` are messages that follow calls still to be run.
+    """
+
+    messages: tuple[Message, ...]
+    steps: tuple[StepResult, ...] = ()
+    base: tuple[Message, ...] | None = None
+    base_from: int = 0
+    instructions: str | None = None
+    late: tuple[Message, ...] = ()
+    held_back: tuple[Message, ...] = ()
+
+    def with_late(self, added: tuple[Message, ...]) -> "Transcript":
+        """This transcript with messages that belong to no step of their own."""
+        return Transcript(
+            self.messages + added,
+            self.steps,
+            self.base,
+            self.base_from,
+            self.instructions,
+            self.late + added,
+            self.held_back,
+        )
+
+    def with_step(self, added: tuple[Message, ...], result: StepResult) -> "Transcript":
+        """This transcript with one more step and its messages."""
+        return Transcript(
+            self.messages + added,
+            self.steps + (result,),
+            self.base,
+            self.base_from,
+            self.instructions,
+            (),
+            self.held_back,
+        )
+
+    def flushed(self) -> "Transcript":
+        """This transcript with the messages that were held back at its end."""
+        return Transcript(
+            self.messages + self.held_back,
+            self.steps,
+            self.base,
+            self.base_from,
+            self.instructions,
+            self.late,
+        )
+
+
+@final
+@frozen(order=False)
+class Ledger:
+    """What was spent. `spent` and `reserved` are tokens, as the hard budget counts them.
+
+    `called` counts calls of known tools in replies, `issued` tool runs, both as sorted pairs.
+    `estimate` is what the next prompt will cost at least: the total of the last reply.
+    """
+
+    usage: Usage = NO_USAGE
+    spent: int = 0
+    reserved: int = 0
+    estimate: int = 0
+    called: tuple[tuple[str, int], ...] = ()
+    issued: tuple[tuple[str, int], ...] = ()
+    total_issued: int = 0
+
+    def reserve(self, tokens: int) -> "Ledger":
+        """These figures with so many more tokens reserved, for a call that is issued now."""
+        return Ledger(
+            self.usage,
+            self.spent,
+            self.reserved + tokens,
+            self.estimate,
+            self.called,
+            self.issued,
+            self.total_issued,
+        )
+
+    def settle(self, reserved: int, spent: int, usage: Usage) -> "Ledger":
+        """These figures after a call that had reserved so much has spent so much."""
+        return Ledger(
+            self.usage + usage,
+            self.spent + spent,
+            self.reserved - reserved,
+            self.estimate,
+            self.called,
+            self.issued,
+            self.total_issued,
+        )
+
+    def replied(self, estimate: int, called: tuple[tuple[str, int], ...]) -> "Ledger":
+        """These figures after a whole reply: what the next prompt costs, and what was called."""
+        return Ledger(
+            self.usage,
+            self.spent,
+            self.reserved,
+            estimate,
+            called,
+            self.issued,
+            self.total_issued,
+        )
+
+    def issue(self, issued: tuple[tuple[str, int], ...], total: int) -> "Ledger":
+        """These figures after tools were issued."""
+        return Ledger(
+            self.usage,
+            self.spent,
+            self.reserved,
+            self.estimate,
+            self.called,
+            issued,
+            total,
+        )
+
+
+@final
+@frozen(order=False)
+class Inbox:
+    """Steered messages: those not yet delivered, and the ids of all that ever came."""
+
+    waiting: tuple[MessageSteered, ...] = ()
+    seen: tuple[str, ...] = ()
+
+
+@final
+@frozen(order=False)
+class LoopState:
+    """Everything about one run, as data.
+
+    Comparable and hashable, at linear cost. `call_ids` are the ids of all calls seen, derived
+    from the history: neither encoded nor compared.
+    """
+
+    identity: Identity
+    now: Instant
+    transcript: Transcript
+    ledger: Ledger
+    phase: Phase
+    inbox: Inbox
+    call_ids: IdSet = field(default=NO_IDS, eq=False, repr=False)
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The history so far."""
+        return self.transcript.messages
+
+    @property
+    def steps(self) -> tuple[StepResult, ...]:
+        """The steps that have come to rest."""
+        return self.transcript.steps
+
+    @property
+    def usage(self) -> Usage:
+        """What all replies together reported."""
+        return self.ledger.usage
+
+    def with_phase(self, phase: Phase) -> "LoopState":
+        """This state in another phase."""
+        return LoopState(
+            self.identity, self.now, self.transcript, self.ledger, phase, self.inbox, self.call_ids
+        )
+
+    def with_ledger(self, ledger: Ledger, phase: Phase) -> "LoopState":
+        """This state with other figures, in another phase."""
+        return LoopState(
+            self.identity, self.now, self.transcript, ledger, phase, self.inbox, self.call_ids
+        )
+
+    def with_transcript(self, transcript: Transcript, phase: Phase) -> "LoopState":
+        """This state with a longer history, in another phase."""
+        return LoopState(
+            self.identity, self.now, transcript, self.ledger, phase, self.inbox, self.call_ids
+        )
+
+    def with_inbox(self, inbox: Inbox) -> "LoopState":
+        """This state with other steered messages."""
+        return LoopState(
+            self.identity, self.now, self.transcript, self.ledger, self.phase, inbox, self.call_ids
+        )
+
+    def at(self, instant: Instant) -> "LoopState":
+        """This state at a later instant; time never runs back."""
+        if instant <= self.now:
+            return self
+        return LoopState(
+            self.identity,
+            instant,
+            self.transcript,
+            self.ledger,
+            self.phase,
+            self.inbox,
+            self.call_ids,
+        )
+
+
+@final
+@frozen(order=False)
+class Transition:
+    """What one event did: the next state, what to carry out, and what was decided."""
+
+    state: LoopState
+    commands: tuple[Command, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+
+def slot_key(step: int, slot: Slot) -> CallKey:
+    """The key of the work that a slot owes."""
+    return CallKey(step, slot.index, slot.attempt)
+
+
+def open_request(step: int, slot: Slot) -> OpenRequest | None:
+    """What a person or client owes for a slot, if anything."""
+    match slot.status:
+        case "asked" if slot.approval is not None:
+            return OpenApproval(slot.approval.id, slot.call, slot.approval.digest)
+        case "awaited":
+            return OpenCall(step, slot.index, slot.attempt, slot.call)
+        case _:
+            return None

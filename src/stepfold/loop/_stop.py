@@ -1,0 +1,230 @@
+"""Stop conditions: why to stop, or not.
+
+A condition is a pure function of `Progress`; it is asked between steps, only when there is a
+reason to go on. As to *whether* they stop, conditions form a Boolean algebra; the reason is that
+of the first one that fires, in the order listed. The counting ones are monotone: once they stop,
+they stop for every longer run. `negate` reverses that.
+
+These conditions compare what is already spent and reserve nothing: for a bound that holds, use
+`Limits`.
+"""
+
+from collections.abc import Callable
+from typing import Protocol, TypeAlias, final
+
+from attrs import field, frozen
+from typing_extensions import override
+
+from stepfold.values import Instant, JsonText, StepResult, Stop, Usage, UsageError
+
+
+class Named(Protocol):
+    """Anything with a name, such as a tool."""
+
+    @property
+    def name(self) -> str:
+        """The name that the model knows."""
+        ...
+
+
+@final
+@frozen(order=False)
+class Progress:
+    """How far a run has come, as a stop condition sees it; every question costs O(1).
+
+    Instants are nanoseconds. `usage` is what all replies together reported.
+    """
+
+    steps: tuple[StepResult, ...]
+    usage: Usage
+    now: Instant
+    started: Instant
+    _called: tuple[tuple[str, int], ...] = field(default=(), alias="called", repr=False)
+
+    @property
+    def last(self) -> StepResult:
+        """The step that has just come to rest.
+
+        Raises:
+            UsageError: no step has been taken; conditions are never asked then.
+        """
+        if not self.steps:
+            msg = "no step has been taken yet: test `progress.steps` first"
+            raise UsageError(msg)
+        return self.steps[-1]
+
+    def calls_of(self, tool: str | Named) -> int:
+        """How often the model has called a known tool in all steps, refused calls included."""
+        name = tool if isinstance(tool, str) else tool.name
+        return next((count for called, count in self._called if called == name), 0)
+
+    @property
+    def total_calls(self) -> int:
+        """How often the model has called known tools in all steps, refused calls included."""
+        return sum(count for _, count in self._called)
+
+
+StopCondition: TypeAlias = Callable[[Progress], Stop | None]
+"""Why to stop, or None. Any function of this shape is one; nothing needs to be registered."""
+
+
+@final
+@frozen(order=False, eq=False)
+class Condition:
+    """A stop condition with a name and operators: `a | b`, `a & b`, `~a`."""
+
+    name: str
+    _decide: StopCondition = field(alias="decide", repr=False)
+
+    def __call__(self, progress: Progress, /) -> Stop | None:
+        """Ask the condition."""
+        return self._decide(progress)
+
+    def __or__(self, other: StopCondition, /) -> "Condition":
+        return any_of(self, other)
+
+    def __ror__(self, other: StopCondition, /) -> "Condition":
+        return any_of(other, self)
+
+    def __and__(self, other: StopCondition, /) -> "Condition":
+        return all_of(self, other)
+
+    def __rand__(self, other: StopCondition, /) -> "Condition":
+        return all_of(other, self)
+
+    def __invert__(self) -> "Condition":
+        return negate(self)
+
+    @override
+    def __str__(self) -> str:
+        return self.name
+
+
+def condition_name(condition: StopCondition) -> str:
+    """The name of a condition: its own, or that of its function."""
+    if isinstance(condition, Condition):
+        return condition.name
+    name: object = getattr(condition, "__qualname__", None)
+    return name if isinstance(name, str) else type(condition).__qualname__
+
+
+def _required(condition: object, where: str) -> None:
+    if not callable(condition):
+        msg = f"{where}: expected a stop condition (a function of Progress), got {condition!r}"
+        raise UsageError(msg)
+
+
+def any_of(*conditions: StopCondition) -> Condition:
+    """Stop as soon as one of these does, for the reason of the first; `any_of()` is `never`."""
+    for condition in conditions:
+        _required(condition, "any_of")
+
+    def decide(progress: Progress) -> Stop | None:
+        for condition in conditions:
+            stop = condition(progress)
+            if stop is not None:
+                return stop
+        return None
+
+    return Condition(f"any_of({', '.join(map(condition_name, conditions))})", decide)
+
+
+def all_of(*conditions: StopCondition) -> Condition:
+    """Stop when all of these do, for the reason of the first; `all_of()` is `always`."""
+    for condition in conditions:
+        _required(condition, "all_of")
+    name = f"all_of({', '.join(map(condition_name, conditions))})"
+
+    def decide(progress: Progress) -> Stop | None:
+        first: Stop | None = None
+        for condition in conditions:
+            stop = condition(progress)
+            if stop is None:
+                return None
+            first = first or stop
+        return first or Stop(name)
+
+    return Condition(name, decide)
+
+
+def negate(condition: StopCondition) -> Condition:
+    """Stop exactly when the other one does not. The negation of a monotone one is not monotone."""
+    _required(condition, "negate")
+    name = f"negate({condition_name(condition)})"
+
+    def decide(progress: Progress) -> Stop | None:
+        return Stop(name) if condition(progress) is None else None
+
+    return Condition(name, decide)
+
+
+def stop_if(predicate: Callable[[Progress], bool], /, reason: str) -> Condition:
+    """Stop when the predicate holds, for the reason given."""
+    _required(predicate, "stop_if")
+
+    def decide(progress: Progress) -> Stop | None:
+        return Stop(reason) if predicate(progress) else None
+
+    return Condition(reason, decide)
+
+
+never = any_of()
+"""Never stops: the run goes on until the model has nothing more to do, or a limit is met."""
+
+always = all_of()
+"""Stops after the first step."""
+
+
+def _counted(name: str, count: Callable[[Progress], int], limit: int) -> Condition:
+    if type(limit) is not int or limit < 0:
+        msg = f"{name}: expected a whole number that is not negative, got {limit!r}"
+        raise UsageError(msg)
+
+    def decide(progress: Progress) -> Stop | None:
+        reached = count(progress)
+        if reached < limit:
+            return None
+        return Stop(name, JsonText(f'{{"reached":{reached},"limit":{limit}}}'))
+
+    return Condition(f"{name}({limit})", decide)
+
+
+def is_step_count(count: int) -> Condition:
+    """Stop after this many steps, or more. Monotone."""
+    return _counted("is_step_count", lambda progress: len(progress.steps), count)
+
+
+def token_budget(tokens: int) -> Condition:
+    """Stop once this many tokens are spent. Monotone; unknown usage counts as nothing."""
+    return _counted("token_budget", lambda progress: progress.usage.total_tokens or 0, tokens)
+
+
+def tool_call_budget(calls: int, /, *, tool: str | Named | None = None) -> Condition:
+    """Stop once the model has made this many calls, of one tool or of all. Monotone."""
+    if tool is None:
+        return _counted("tool_call_budget", lambda progress: progress.total_calls, calls)
+    chosen = tool
+    return _counted("tool_call_budget", lambda progress: progress.calls_of(chosen), calls)
+
+
+def has_tool_call(*tools: str | Named) -> Condition:
+    """Stop once any of these tools has been called in any step. Monotone.
+
+    Raises:
+        UsageError: no tool was named.
+    """
+    if not tools:
+        msg = "has_tool_call: expected at least one tool or name of a tool, got none"
+        raise UsageError(msg)
+    names = tuple(tool if isinstance(tool, str) else tool.name for tool in tools)
+
+    def decide(progress: Progress) -> Stop | None:
+        called = next((name for name in names if progress.calls_of(name)), None)
+        return None if called is None else Stop("has_tool_call", JsonText.of({"tool": called}))
+
+    return Condition(f"has_tool_call({', '.join(names)})", decide)
+
+
+def is_loop_finished() -> Condition:
+    """Never stops by itself: the run ends when the model has nothing more to do. The AI SDK's."""
+    return Condition("is_loop_finished", lambda _: None)

@@ -1,0 +1,288 @@
+"""Events: past-tense facts that came in, each with its time.
+
+Every answer carries the key of the command that it answers. An answer to something that was
+issued but is no longer open is *stale* and changes nothing; an answer to something never issued
+raises `IllegalEvent`. Instants are nanoseconds and are clamped so that time never runs back.
+
+Parts of a stream and preliminary tool output are not events: the shell folds parts into one
+reply, and what is preliminary is shown, not decided upon.
+"""
+
+from typing import Literal, TypeAlias, final
+
+from attrs import field, frozen
+
+from stepfold.loop.commands import CallKey, ModelCallKey
+from stepfold.values import (
+    ChunkGaps,
+    HookFailed,
+    Instant,
+    JsonText,
+    Message,
+    ModelErrorReason,
+    ModelReply,
+    Stop,
+    ToolChoice,
+    ToolErrorKind,
+    ToolOutput,
+    UserMessage,
+)
+
+# --- the model --------------------------------------------------------------------------------
+
+
+@final
+@frozen(order=False)
+class ModelReplied:
+    """A model answered. `first_output` and `gaps` are known of streamed replies only."""
+
+    key: ModelCallKey
+    reply: ModelReply
+    at: Instant
+    started: Instant = field(kw_only=True)
+    first_output: Instant | None = field(default=None, kw_only=True)
+    gaps: ChunkGaps | None = field(default=None, kw_only=True)
+
+
+@final
+@frozen(order=False)
+class ModelFailed:
+    """An attempt at a model call failed; `partial` is what had come until then."""
+
+    key: ModelCallKey
+    reason: ModelErrorReason
+    at: Instant
+    partial: ModelReply | None = field(default=None, kw_only=True)
+
+
+@final
+@frozen(order=False)
+class Waited:
+    """The pause before the next attempt is over."""
+
+    key: ModelCallKey
+    at: Instant
+
+
+@final
+@frozen(order=False, kw_only=True)
+class StepPlan:
+    """What a prepare function wants of one step; `None` leaves things as they are.
+
+    `instructions` and `messages` carry forward to later steps; `messages` replaces the base of
+    the prompt, never the history. The rest holds for this step only.
+    """
+
+    model: str | None = None
+    tool_choice: ToolChoice | None = None
+    active_tools: tuple[str, ...] | None = None
+    instructions: str | None = None
+    messages: tuple[Message, ...] | None = None
+
+
+@final
+@frozen(order=False)
+class StepPrepared:
+    """The prepare function answered, or failed."""
+
+    step: int
+    plan: StepPlan | HookFailed
+    at: Instant
+
+
+# --- calls ------------------------------------------------------------------------------------
+
+
+@final
+@frozen(order=False)
+class CallRepaired:
+    """The repair hook gave new arguments, or `None` if it knew no better."""
+
+    key: CallKey
+    input: str | None
+    at: Instant
+
+
+@final
+@frozen(order=False)
+class CallBound:
+    """The user's validators accepted the arguments, or said what is wrong with them."""
+
+    key: CallKey
+    error: str | None
+    at: Instant
+
+
+ApprovalDecision: TypeAlias = Literal["not-applicable", "approved", "denied", "user-approval"]
+
+
+@final
+@frozen(order=False)
+class ApprovalDecided:
+    """The policy's answer to `ResolveApproval`."""
+
+    key: CallKey
+    decision: ApprovalDecision
+    at: Instant
+    reason: str | None = field(default=None, kw_only=True)
+
+
+@final
+@frozen(order=False)
+class ApprovalAnswered:
+    """A person's answer to an `OpenApproval`; ignored unless the digest is that of the request."""
+
+    approval_id: str
+    digest: str
+    approved: bool
+    at: Instant
+    reason: str | None = field(default=None, kw_only=True)
+
+
+@final
+@frozen(order=False)
+class ToolSucceeded:
+    """A tool gave a result: `output` is what the model sees, `value` what the program keeps.
+
+    `value` is left out where it is the same.
+    """
+
+    output: ToolOutput
+    value: JsonText | None = None
+
+
+@final
+@frozen(order=False)
+class ToolFailed:
+    """A tool gave none; `message` is what the model sees, `value` a typed error, encoded."""
+
+    message: str
+    kind: ToolErrorKind = "failed"
+    value: JsonText | None = None
+
+
+ToolOutcome: TypeAlias = ToolSucceeded | ToolFailed
+
+
+@final
+@frozen(order=False)
+class ToolStarted:
+    """A tool that must not run twice is about to start."""
+
+    key: CallKey
+    at: Instant
+
+
+@final
+@frozen(order=False)
+class ToolReturned:
+    """A tool call ended; its outcome is what the model will be told.
+
+    `key` is that of a `RunTool`, or of an `OpenCall` that a client answers.
+    """
+
+    key: CallKey
+    outcome: ToolOutcome
+    at: Instant
+    started: Instant = field(kw_only=True)
+
+
+@final
+@frozen(order=False)
+class StopChecked:
+    """The conditions that need the outside world answered, or failed."""
+
+    step: int
+    stop: Stop | HookFailed | None
+    at: Instant
+
+
+# --- from outside, at any time ----------------------------------------------------------------
+
+
+@final
+@frozen(order=False)
+class MessageSteered:
+    """Somebody speaks to a running model.
+
+    `steer` is heard at the next step; `queue` only after a final answer. An id given twice
+    counts once.
+    """
+
+    id: str
+    message: UserMessage
+    mode: Literal["steer", "queue"]
+    at: Instant
+
+
+@final
+@frozen(order=False)
+class TimedOut:
+    """A time limit of the run (`total`) or of one step (`step`) has passed."""
+
+    limit: Literal["total", "step"]
+    step: int
+    at: Instant
+    partial: ModelReply | None = field(default=None, kw_only=True)
+
+
+@final
+@frozen(order=False)
+class Cancelled:
+    """Somebody asked the run to end."""
+
+    reason: str
+    at: Instant
+    partial: ModelReply | None = field(default=None, kw_only=True)
+
+
+@final
+@frozen(order=False)
+class Resumed:
+    """The run goes on in a new process, for the `number`-th time, counted from 1."""
+
+    number: int
+    at: Instant
+
+
+Event: TypeAlias = (
+    ModelReplied
+    | ToolReturned
+    | ToolStarted
+    | ModelFailed
+    | Waited
+    | StepPrepared
+    | CallRepaired
+    | CallBound
+    | ApprovalDecided
+    | ApprovalAnswered
+    | StopChecked
+    | MessageSteered
+    | TimedOut
+    | Cancelled
+    | Resumed
+)
+
+__all__ = (
+    "ApprovalAnswered",
+    "ApprovalDecided",
+    "ApprovalDecision",
+    "CallBound",
+    "CallRepaired",
+    "Cancelled",
+    "Event",
+    "MessageSteered",
+    "ModelFailed",
+    "ModelReplied",
+    "Resumed",
+    "StepPlan",
+    "StepPrepared",
+    "StopChecked",
+    "TimedOut",
+    "ToolFailed",
+    "ToolOutcome",
+    "ToolReturned",
+    "ToolStarted",
+    "ToolSucceeded",
+    "Waited",
+)

@@ -1,0 +1,164 @@
+"""Notes: past-tense facts that the loop decided, for streams and observers.
+
+What a note tells is in the state too; notes spare everybody the comparison of two states.
+"""
+
+from typing import TypeAlias, final
+
+from attrs import frozen
+
+from stepfold.loop.commands import CallKey
+from stepfold.values import (
+    Instant,
+    JsonText,
+    ModelErrorReason,
+    OpenApproval,
+    OpenCall,
+    OpenRequest,
+    RunEnd,
+    StepResult,
+    ToolCall,
+    ToolError,
+    ToolResult,
+)
+
+
+@final
+@frozen(order=False)
+class StepStarted:
+    """The first call of a step goes to this model."""
+
+    step: int
+    model: str
+
+
+@final
+@frozen(order=False)
+class ModelRetried:
+    """An attempt failed; the next one, to `model`, is made at `until`."""
+
+    step: int
+    total: int
+    model: str
+    reason: ModelErrorReason
+    until: Instant
+
+
+@final
+@frozen(order=False)
+class CallRequested:
+    """A client call of a whole reply, under the id that it has in the history."""
+
+    key: CallKey
+    call: ToolCall
+
+
+@final
+@frozen(order=False)
+class CallRejected:
+    """The arguments of a call, or its name, cannot be accepted; the model will be told."""
+
+    key: CallKey
+    call: ToolCall
+    error: str
+
+
+@final
+@frozen(order=False)
+class ApprovalRequested:
+    """A call waits for a person."""
+
+    key: CallKey
+    request: OpenApproval
+
+
+@final
+@frozen(order=False)
+class CallOpened:
+    """A call waits for a client."""
+
+    key: CallKey
+    request: OpenCall
+
+
+@final
+@frozen(order=False)
+class ToolFinished:
+    """A call is settled: this is its part in the content of the step."""
+
+    key: CallKey
+    part: ToolResult | ToolError
+
+
+@final
+@frozen(order=False)
+class SteeringDelivered:
+    """A steered message went into the history, before this step."""
+
+    id: str
+    step: int
+
+
+@final
+@frozen(order=False)
+class SteeringDropped:
+    """A steered message will never be delivered."""
+
+    id: str
+    reason: str
+
+
+@final
+@frozen(order=False)
+class StepFinished:
+    """A step came to rest."""
+
+    result: StepResult
+
+
+@final
+@frozen(order=False)
+class RunBlocked:
+    """The run rests: people or clients owe it answers."""
+
+    open: tuple[OpenRequest, ...]
+
+
+@final
+@frozen(order=False)
+class RunEnded:
+    """The run has ended."""
+
+    end: RunEnd[JsonText]
+
+
+Note: TypeAlias = (
+    StepStarted
+    | ModelRetried
+    | CallRequested
+    | CallRejected
+    | ApprovalRequested
+    | CallOpened
+    | ToolFinished
+    | SteeringDelivered
+    | SteeringDropped
+    | StepFinished
+    | RunBlocked
+    | RunEnded
+)
+
+__all__ = (
+    "ApprovalRequested",
+    "CallOpened",
+    "CallRejected",
+    "CallRequested",
+    "ModelRetried",
+    "Note",
+    "RunBlocked",
+    "RunEnded",
+    "SteeringDelivered",
+    "SteeringDropped",
+    "StepFinished",
+    "StepStarted",
+    "ToolFinished",
+)
