@@ -9,6 +9,7 @@ objects out of what passed.
 from stepfold.schema._annotations import form_of
 from stepfold.schema._constraints import Constraint, Description, bounded, describe, pattern
 from stepfold.schema._decoder import Decoder, check_text
+from stepfold.schema._dialects import DialectName, Translated, to_dialect, without_added_nulls
 from stepfold.schema._faults import Faults, SchemaFault
 from stepfold.schema._form import (
     Form,
@@ -29,11 +30,13 @@ __all__ = (
     "Constraint",
     "Decoder",
     "Description",
+    "DialectName",
     "Faults",
     "Form",
     "JsonSchemaForm",
     "Parameters",
     "SchemaFault",
+    "Translated",
     "TypedForm",
     "bind",
     "binds_user_code",
@@ -48,5 +51,7 @@ __all__ = (
     "pattern",
     "require_object",
     "schema_of",
+    "to_dialect",
     "unbind",
+    "without_added_nulls",
 )

@@ -42,6 +42,12 @@ _COUNTS = (
     "minContains", "minItems", "minLength", "minProperties",
 )  # fmt: skip
 _NUMBERS = ("exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum", "multipleOf")
+ASSERTED = frozenset(
+    {
+        *_SCHEMA, *_COUNTS, *_NUMBERS, *_SCHEMAS, "properties", "patternProperties", "$ref",
+        "type", "enum", "const", "pattern", "required", "uniqueItems", "dependentRequired",
+    }
+)  # fmt: skip
 _REFUSED = {
     "$anchor": "refer by #/$defs/… instead",
     "$dynamicRef": "refer by $ref instead",
