@@ -11,7 +11,7 @@ GATED := $(PURE),src/stepfold/ports/*
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check test test-wire nightly bench docs stubs clean
+.PHONY: help demo check lint types api contracts test test-wire nightly bench docs stubs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,14 +28,22 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY) ## Run an agent on this machine, without a key
 	$(RUN) stepfold.cli demo
 
-check: $(READY) ## Format, lint, types, floors, contracts, API snapshot (no behaviour)
+check: lint types api contracts ## All that needs no run of the library (-k: do not stop at the first)
+
+lint: $(READY)
 	$(RUN) ruff format --check
 	$(RUN) ruff check
+	$(VENV)/bin/lint-imports --no-logo
+
+types: $(READY)
 	$(RUN) mypy $(wildcard src tests properties docs/examples)
 	$(RUN) pyright
-	$(RUN) tests.contracts.snapshot --check
 	$(RUN) tests.contracts.verdicts
-	$(VENV)/bin/lint-imports --no-logo
+
+api: $(READY)
+	$(RUN) tests.contracts.snapshot --check
+
+contracts: $(READY)
 	$(RUN) pytest -q tests/contracts
 
 test: check ## Everything a change must pass
