@@ -9,7 +9,7 @@ from typing_extensions import override
 
 @final
 @frozen(order=False)
-class IdSet(Container[object]):
+class IdSet(Container[str]):
     """Ids in frozen sets, each more than twice as large as the next.
 
     Adding costs O(log n) on average and membership O(log n), where copying one set at each step
