@@ -1,0 +1,114 @@
+"""Writing JSON for a server, cheaply for a history that only grows.
+
+Messages and tools are immutable and shared between requests, so what was made of one is
+remembered for as long as it lives, by identity: nothing is hashed or compared.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Generic, TypeVar, final
+from weakref import ref
+
+from attrs import frozen
+from typing_extensions import TypeIs
+
+from stepfold.values import (
+    JsonText,
+    JsonValue,
+    ModelWarning,
+    UsageError,
+    dump_json,
+    without_lone_surrogates,
+)
+
+K = TypeVar("K")
+D = TypeVar("D")
+
+_LARGEST_REMEMBERED = 262_144
+_NOTHING: dict[str, JsonValue] = {}
+
+
+@final
+@frozen(order=False)
+class Fragment:
+    """A piece of a request's JSON, and what could not be said in it."""
+
+    data: bytes
+    warnings: tuple[ModelWarning, ...] = ()
+
+
+@final
+class FragmentMemo(Generic[K, D]):
+    """Remembers the fragments of objects while those live; large ones are made anew."""
+
+    def __init__(self, make: Callable[[K, D], Fragment]) -> None:
+        self._make = make
+        self._known: dict[int, tuple[ref[K], D, Fragment]] = {}
+
+    def __call__(self, source: K, dialect: D) -> Fragment:
+        """The fragment of an object in a dialect."""
+        key = id(source)
+        entry = self._known.get(key)
+        # An id may have passed to another object: the reference tells.
+        if entry is not None and entry[0]() is source and entry[1] == dialect:
+            return entry[2]
+        fragment = self._make(source, dialect)
+        if len(fragment.data) <= _LARGEST_REMEMBERED:
+            known = self._known
+
+            def forget(gone: ref[K]) -> None:
+                stale = known.get(key)
+                if stale is not None and stale[0] is gone:
+                    del known[key]
+
+            known[key] = (ref(source, forget), dialect, fragment)
+        return fragment
+
+
+def to_wire(value: object) -> bytes:
+    """Encode JSON-like values, with lone surrogates, which have no UTF-8 form, replaced.
+
+    Raises:
+        UsageError: for NaN and infinities.
+    """
+    try:
+        return dump_json(value).encode()
+    except UnicodeEncodeError:
+        return dump_json(_cleaned(value)).encode()
+    except ValueError as error:
+        raise UsageError(f"a value of the request has no JSON form: {error}") from None
+
+
+def _cleaned(value: object) -> object:
+    if isinstance(value, str):
+        return without_lone_surrogates(value)
+    if _is_mapping(value):
+        return {without_lone_surrogates(key): _cleaned(item) for key, item in value.items()}
+    if _is_sequence(value):
+        return [_cleaned(item) for item in value]
+    return value
+
+
+def _is_mapping(value: object) -> TypeIs[Mapping[str, object]]:
+    return isinstance(value, Mapping)
+
+
+def _is_sequence(value: object) -> TypeIs[list[object] | tuple[object, ...]]:
+    return isinstance(value, list | tuple)
+
+
+def options_of(options: JsonText | None, provider: str) -> Mapping[str, JsonValue]:
+    """What `provider_options` holds for one provider.
+
+    Raises:
+        UsageError: if it is not an object of objects.
+    """
+    if options is None:
+        return _NOTHING
+    document = options.value
+    mine = document.get(provider, _NOTHING) if isinstance(document, Mapping) else None
+    if isinstance(mine, Mapping):
+        return mine
+    raise UsageError(
+        f"expected provider_options to be an object that holds an object under {provider!r}, "
+        f"got {options.text[:200]}"
+    )

@@ -1,0 +1,248 @@
+"""A model request as an HTTP request: pure, and cheap for a history that only grows."""
+
+from collections.abc import Iterable, Mapping
+from typing import final
+
+from attrs import frozen
+
+from stepfold.loop import convert_to_model_prompt
+from stepfold.providers._wire import Fragment, FragmentMemo, options_of, to_wire
+from stepfold.providers.openai_chat._options import ChatDialect, ChatOptions
+from stepfold.providers.openai_chat._prompt import message_fragments
+from stepfold.transport import HttpRequest
+from stepfold.values import (
+    CallSettings,
+    JsonFormat,
+    JsonObject,
+    JsonValue,
+    ModelRequest,
+    ModelWarning,
+    NamedTool,
+    ToolDefinition,
+    UsageError,
+)
+
+_OURS = frozenset({"messages", "stream"})
+_SAMPLING = ("temperature", "top_p", "presence_penalty", "frequency_penalty")
+# Keywords that OpenAI's strict mode refuses.
+_NOT_STRICT = frozenset(
+    {"allOf", "oneOf", "not", "if", "then", "else", "default", "dependentRequired"}
+    | {"dependentSchemas", "patternProperties", "prefixItems", "contains", "uniqueItems"}
+)
+
+
+@final
+@frozen(order=False)
+class ChatCall:
+    """What goes on the wire, and what of the request could not be said there."""
+
+    request: HttpRequest
+    warnings: tuple[ModelWarning, ...] = ()
+
+
+def encode_request(
+    request: ModelRequest, options: ChatOptions, *, stream: bool = False
+) -> ChatCall:
+    """Encode a request. The prompt is put in order first.
+
+    `provider_options` of the request, under the provider's name, are members of the body as the
+    wire names them (`service_tier`, `logprobs`, `parallel_tool_calls` …) and win over settings;
+    `tools` there are added to the tools. Those of messages, parts and tools are added to theirs;
+    `image_detail` of an image is its `detail`.
+
+    Raises:
+        UsageError: for options that are no objects, or that would change `messages` or `stream`.
+    """
+    dialect = options.dialect
+    warnings: list[ModelWarning] = []
+    given = dict(options_of(request.provider_options, dialect.provider))
+    if not _OURS.isdisjoint(given):
+        raise UsageError(
+            f"provider_options cannot set {' or '.join(sorted(_OURS & given.keys()))}: "
+            f"that is for the request to say"
+        )
+    own_tools = given.pop("tools", ())
+    body: dict[str, object] = {
+        "model": options.model_id,
+        **_settings(request.settings, dialect, warnings),
+        **_format(request.response_format, dialect, warnings),
+    }
+    if stream:
+        body["stream"] = True
+        if dialect.sends_usage:
+            body["stream_options"] = {"include_usage": True}
+    tools = [_tool_fragments(tool, dialect) for tool in request.tools]
+    if isinstance(own_tools, tuple):
+        tools += [Fragment(to_wire(tool)) for tool in own_tools]
+    if tools and request.tool_choice != "auto":  # which is what servers take silence for
+        body["tool_choice"] = _tool_choice(request)
+    body.update(given)
+    messages = _messages(request, dialect)
+    for fragment in (*messages, *tools):
+        warnings += fragment.warnings
+    pieces = [b'{"messages":[', b",".join(part.data for part in messages if part.data), b"],"]
+    if tools:
+        pieces += [b'"tools":[', b",".join(tool.data for tool in tools), b"],"]
+    pieces.append(to_wire(body)[1:])
+    http = HttpRequest(
+        "POST", options.url, _headers(request, options, stream=stream), b"".join(pieces)
+    )
+    return ChatCall(http, tuple(dict.fromkeys(warnings)))
+
+
+def _messages(request: ModelRequest, dialect: ChatDialect) -> list[Fragment]:
+    fragments: list[Fragment] = []
+    if request.instructions:
+        system = {"role": dialect.system_role, "content": request.instructions}
+        fragments.append(Fragment(to_wire(system)))
+    for message in convert_to_model_prompt(request.messages):
+        fragments.append(message_fragments(message, dialect))  # noqa: PERF401 - plain beats fast
+    return fragments
+
+
+def _headers(
+    request: ModelRequest, options: ChatOptions, *, stream: bool
+) -> tuple[tuple[str, str], ...]:
+    """The later of two headers of one name wins."""
+    headers = {
+        "content-type": "application/json",
+        "accept": "text/event-stream" if stream else "application/json",
+        "user-agent": "stepfold",
+    }
+    for name, value in (*options.headers, *request.headers):
+        headers[name.lower()] = value
+    return tuple(headers.items())
+
+
+# --- settings ---------------------------------------------------------------------------------
+
+
+def _settings(
+    settings: CallSettings, dialect: ChatDialect, warnings: list[ModelWarning]
+) -> dict[str, object]:
+    body: dict[str, object] = {
+        dialect.token_limit: settings.max_output_tokens,
+        "temperature": settings.temperature,
+        "top_p": settings.top_p,
+        "presence_penalty": settings.presence_penalty,
+        "frequency_penalty": settings.frequency_penalty,
+        "stop": list(settings.stop_sequences) or None,
+        "seed": settings.seed,
+        "reasoning_effort": _effort(settings, dialect, warnings),
+    }
+    if settings.top_k is not None:
+        message = "chat completions have no such setting; some servers take it in provider_options"
+        warnings.append(ModelWarning("unsupported", "top_k", message))
+    is_fixed = dialect.sampling == "fixed" or (
+        dialect.sampling == "fixed-when-reasoning" and settings.reasoning != "none"
+    )
+    if is_fixed:
+        warnings += [
+            ModelWarning("unsupported", name, "models that reason refuse this setting")
+            for name in _SAMPLING
+            if body.pop(name) is not None
+        ]
+    return {name: value for name, value in body.items() if value is not None}
+
+
+def _effort(
+    settings: CallSettings, dialect: ChatDialect, warnings: list[ModelWarning]
+) -> str | None:
+    effort = settings.reasoning
+    if effort is None or dialect.efforts is None or effort in dialect.efforts:
+        return effort
+    if not dialect.efforts:
+        if effort != "none":
+            warnings.append(ModelWarning("unsupported", "reasoning", "this model does not reason"))
+        return None
+    highest = dialect.efforts[-1]
+    warnings.append(ModelWarning("compatibility", "reasoning", f"{effort} was sent as {highest}"))
+    return highest
+
+
+# --- output format ----------------------------------------------------------------------------
+
+
+def _format(
+    wanted: JsonFormat | None, dialect: ChatDialect, warnings: list[ModelWarning]
+) -> dict[str, object]:
+    if wanted is None:
+        return {}
+    if wanted.schema is None or not dialect.has_json_schema:
+        if wanted.schema is not None:
+            warnings.append(
+                ModelWarning("unsupported", "response_format", "the schema was not sent")
+            )
+        return {"response_format": {"type": "json_object"}}
+    schema = wanted.schema.value
+    strict = fits_strict_mode(schema) if dialect.strict is None else dialect.strict
+    described: dict[str, object] = {
+        "name": wanted.name or "response",
+        "schema": schema,
+        "strict": strict,
+    }
+    if wanted.description is not None:
+        described["description"] = wanted.description
+    return {"response_format": {"type": "json_schema", "json_schema": described}}
+
+
+def fits_strict_mode(schema: JsonValue) -> bool:
+    """Whether a schema is in the subset that strict mode accepts.
+
+    There every object lists its properties, requires them all and allows no others.
+    """
+    if isinstance(schema, tuple):
+        return all(fits_strict_mode(item) for item in schema)
+    if not isinstance(schema, JsonObject):
+        return True
+    if not _NOT_STRICT.isdisjoint(schema):
+        return False
+    properties = schema.get("properties")
+    names: Iterable[str] = properties if isinstance(properties, JsonObject) else ()
+    if isinstance(properties, JsonObject) or schema.get("type") == "object":
+        required = schema.get("required", ())
+        listed = isinstance(required, tuple) and set(names) <= set(required)
+        if schema.get("additionalProperties") is not False or not listed:
+            return False
+    return all(
+        _values_fit(value) if key in {"properties", "$defs", "definitions"} else _fits(key, value)
+        for key, value in schema.items()
+    )
+
+
+def _values_fit(named: JsonValue) -> bool:
+    return isinstance(named, JsonObject) and all(fits_strict_mode(v) for v in named.values())
+
+
+def _fits(keyword: str, value: JsonValue) -> bool:
+    return keyword in {"const", "enum", "examples"} or fits_strict_mode(value)
+
+
+# --- tools ------------------------------------------------------------------------------------
+
+
+def _tool(tool: ToolDefinition, dialect: ChatDialect) -> Fragment:
+    function: dict[str, object] = {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": tool.input_schema.value,
+    }
+    if tool.strict is not None:
+        function["strict"] = tool.strict
+    warnings: tuple[ModelWarning, ...] = ()
+    if tool.input_examples:
+        message = f"chat completions have no place for the examples of {tool.name}"
+        warnings = (ModelWarning("unsupported", "input_examples", message),)
+    extra: Mapping[str, JsonValue] = options_of(tool.provider_options, dialect.provider)
+    return Fragment(to_wire({"type": "function", "function": function, **extra}), warnings)
+
+
+_tool_fragments: FragmentMemo[ToolDefinition, ChatDialect] = FragmentMemo(_tool)
+
+
+def _tool_choice(request: ModelRequest) -> object:
+    match request.tool_choice:
+        case NamedTool(name):
+            return {"type": "function", "function": {"name": name}}
+        case choice:
+            return choice
