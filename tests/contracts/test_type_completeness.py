@@ -23,11 +23,12 @@ def test_every_reachable_symbol_has_a_known_type(tmp_path: Path) -> None:
         check=False,
     )
     report = json.loads(ran.stdout)["typeCompleteness"]
-    unknown = {
-        symbol["name"]: [it["message"] for it in symbol["diagnostics"]]
+    unknown = [
+        f"{symbol['name']}: {diagnostic['message']}"
         for symbol in report["symbols"]
         if not symbol["isTypeKnown"]
-    }
+        for diagnostic in symbol["diagnostics"]
+    ]
 
-    assert unknown == {}
+    assert not unknown, "\n".join(unknown)
     assert report["completenessScore"] == 1
