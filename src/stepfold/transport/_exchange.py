@@ -7,6 +7,7 @@ A redirect is not followed: it would carry keys and prompts to an address that n
 is given back as a response.
 """
 
+import zlib
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from typing import final
@@ -22,10 +23,13 @@ from stepfold.transport._messages import (
     HttpRequest,
     HttpResponse,
     StreamedResponse,
+    header_of,
 )
+from stepfold.values import ModelError, ModelErrorReason, UsageError
 
 # What a client may still hold of a response that was closed: a few chunks, then an error.
 _PULLS_AFTER_CLOSE = 16
+_PLAINLY = ("accept-encoding", "identity")
 
 
 async def send(
@@ -53,14 +57,16 @@ async def open_stream(
         with ExitStack() as stack:
             blocking = _open_blocking(request, connections, stack)
             headers = _headers(blocking.headers)
-            chunks = _BlockingChunks(blocking.iter_bytes(), request, connections.limits)
+            meter = _Meter(request, connections.limits, headers)
+            chunks = _BlockingChunks(blocking.iter_raw(), meter)
             yield StreamedResponse(blocking.status_code, headers, chunks)
         return
     async with AsyncExitStack() as exits:
         body = await _open(request, connections, exits)
-        reader = _Chunks(body, request, connections.limits)
+        headers = _headers(body.headers)
+        reader = _Chunks(body, _Meter(request, connections.limits, headers))
         exits.push_async_callback(reader.give_up)
-        yield StreamedResponse(body.status_code, _headers(body.headers), reader)
+        yield StreamedResponse(body.status_code, headers, reader)
 
 
 def _headers(headers: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
@@ -78,7 +84,7 @@ async def _open(
                 request.method,
                 request.url,
                 content=request.body,
-                headers=request.headers,
+                headers=(_PLAINLY, *request.headers),
                 follow_redirects=False,
             )
         else:
@@ -86,7 +92,7 @@ async def _open(
                 request.method,
                 request.url,
                 content=request.body,
-                headers=request.headers,
+                headers=(_PLAINLY, *request.headers),
                 timeout=(limits.connect, limits.read, limits.read, limits.read),
                 follow_redirects=False,
             )
@@ -109,7 +115,7 @@ def _open_blocking(
                 request.method,
                 request.url,
                 content=request.body,
-                headers=request.headers,
+                headers=(_PLAINLY, *request.headers),
                 follow_redirects=False,
             )
         else:
@@ -117,7 +123,7 @@ def _open_blocking(
                 request.method,
                 request.url,
                 content=request.body,
-                headers=request.headers,
+                headers=(_PLAINLY, *request.headers),
                 timeout=(limits.connect, limits.read, limits.read, limits.read),
                 follow_redirects=False,
             )
@@ -130,15 +136,61 @@ def _open_blocking(
 
 
 @final
+class _Meter:
+    """Counts the bytes of a body up to the limit, and inflates what a server compressed.
+
+    Compression is not asked for, since it delays events; a server that uses it nevertheless is
+    understood. Never more is inflated than may still come.
+    """
+
+    def __init__(
+        self, request: HttpRequest, limits: HttpLimits, headers: tuple[tuple[str, str], ...]
+    ) -> None:
+        self._request = request
+        self._limits = limits
+        self._left = limits.response_bytes
+        coding = (header_of(headers, "content-encoding") or "identity").strip().lower()
+        self._inflate = zlib.decompressobj(zlib.MAX_WBITS | 32) if coding in _DEFLATED else None
+        if self._inflate is None and coding != "identity":
+            raise _violation(f"the server compressed its response as {coding[:40]!r}")
+
+    def take(self, chunk: bytes) -> bytes:
+        """The bytes of the body in this chunk of the response."""
+        if self._inflate is not None:
+            try:
+                chunk = self._inflate.decompress(chunk, self._left + 1)
+            except zlib.error:
+                raise _violation("the server's compressed response is garbled") from None
+        self._left -= len(chunk)
+        if self._left < 0:
+            raise too_large(self._request, self._limits)
+        return chunk
+
+    def end(self) -> None:
+        """Check that what was compressed has come whole."""
+        if self._inflate is not None and not self._inflate.eof:
+            raise _violation("the server's compressed response is cut")
+
+    def fault(self, error: Exception) -> ModelError | UsageError | None:
+        """What to raise for an exception of the client."""
+        return fault_of(error, self._request, self._limits)
+
+
+_DEFLATED = frozenset({"gzip", "x-gzip", "deflate"})
+
+
+def _violation(message: str) -> ModelError:
+    return ModelError(ModelErrorReason("protocol", message))
+
+
+@final
 class _Chunks(AsyncIterator[bytes]):
     """The body of an async client's response. A class: an abandoned generator would leak."""
 
-    def __init__(self, body: HttpBody, request: HttpRequest, limits: HttpLimits) -> None:
+    def __init__(self, body: HttpBody, meter: _Meter) -> None:
         self._body = body
         self._source: AsyncIterator[bytes] | None = None
-        self._request = request
-        self._limits = limits
-        self._size = 0
+        self._meter = meter
         self._is_done = False
 
     @override
@@ -146,22 +198,20 @@ class _Chunks(AsyncIterator[bytes]):
         if self._is_done:
             raise StopAsyncIteration
         if self._source is None:
-            self._source = self._body.aiter_bytes()
+            self._source = self._body.aiter_raw()
         try:
             chunk = await self._source.__anext__()
         except StopAsyncIteration:
             self._is_done = True
+            self._meter.end()
             raise
         except Exception as error:
             self._is_done = True
-            fault = fault_of(error, self._request, self._limits)
+            fault = self._meter.fault(error)
             if fault is None:
                 raise
             raise fault from None
-        self._size += len(chunk)
-        if self._size > self._limits.response_bytes:
-            raise too_large(self._request, self._limits)
-        return chunk
+        return self._meter.take(chunk)
 
     async def give_up(self) -> None:
         """Close what was left early, and run the generators inside the client to their ends.
@@ -177,8 +227,6 @@ class _Chunks(AsyncIterator[bytes]):
             await self._body.aclose()
             for _ in range(_PULLS_AFTER_CLOSE):
                 await self._source.__anext__()
-        except StopAsyncIteration:
-            return
         except Exception:  # noqa: BLE001 - whatever a closed response says
             return
 
@@ -187,24 +235,20 @@ class _Chunks(AsyncIterator[bytes]):
 class _BlockingChunks(AsyncIterator[bytes]):
     """The body of a sync client's response; never suspends."""
 
-    def __init__(self, source: Iterator[bytes], request: HttpRequest, limits: HttpLimits) -> None:
+    def __init__(self, source: Iterator[bytes], meter: _Meter) -> None:
         self._source = source
-        self._request = request
-        self._limits = limits
-        self._size = 0
+        self._meter = meter
 
     @override
     async def __anext__(self) -> bytes:
         try:
             chunk = next(self._source, None)
         except Exception as error:
-            fault = fault_of(error, self._request, self._limits)
+            fault = self._meter.fault(error)
             if fault is None:
                 raise
             raise fault from None
         if chunk is None:
+            self._meter.end()
             raise StopAsyncIteration
-        self._size += len(chunk)
-        if self._size > self._limits.response_bytes:
-            raise too_large(self._request, self._limits)
-        return chunk
+        return self._meter.take(chunk)
