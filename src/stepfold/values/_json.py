@@ -12,6 +12,7 @@ import hashlib
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TypeAlias, Union, final
@@ -155,7 +156,7 @@ def frozen_json(value: object) -> JsonValue:
         return value
     if isinstance(value, Mapping):
         return JsonObject({_key(key): frozen_json(item) for key, item in value.items()})
-    if isinstance(value, Sequence):
+    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview):
         return tuple(frozen_json(item) for item in value)
     msg = f"expected a JSON value, got {type(value).__name__}"
     raise TypeError(msg)
@@ -215,9 +216,9 @@ def _constant(name: str) -> object:
 def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in members if keys.count(key) > 1)
-        msg = f"the key {twice!r} occurs twice in one object"
+        counts = Counter(key for key, _ in pairs)
+        twice = next(key for key in members if counts[key] > 1)
+        msg = f"the key {twice[:60]!r} occurs twice in one object"
         raise _RefusedError(msg)
     if "__proto__" in members:
         msg = "the key '__proto__' is refused: it changes objects of JavaScript clients"
