@@ -105,21 +105,24 @@ def _standardised(program: Program, prompt: str | Sequence[Message]) -> tuple[Me
         return (UserMessage(prompt),)
     messages: list[Message] = []
     for index, message in enumerate(prompt):
-        given: object = message
-        if not isinstance(given, SystemMessage | UserMessage | AssistantMessage | ToolMessage):
-            msg = f"prompt[{index}]: expected a message, got {type(given).__name__}"
-            raise UsageError(msg)
-        if isinstance(given, SystemMessage) and not program.allow_system_messages:
-            msg = (
-                f"prompt[{index}]: a system message in a history is refused, since a history may "
-                "come from a user: put it into `instructions`, or set allow_system_messages=True"
-            )
-            raise UsageError(msg)
+        _require_message(program, index, message)
         messages.append(message)
     if not messages:
         msg = "prompt: expected at least one message, got none"
         raise UsageError(msg)
     return tuple(messages)
+
+
+def _require_message(program: Program, index: int, given: object) -> None:
+    if not isinstance(given, SystemMessage | UserMessage | AssistantMessage | ToolMessage):
+        msg = f"prompt[{index}]: expected a message, got {type(given).__name__}"
+        raise UsageError(msg)
+    if isinstance(given, SystemMessage) and not program.allow_system_messages:
+        msg = (
+            f"prompt[{index}]: a system message in a history is refused, since a history may "
+            "come from a user: put it into `instructions`, or set allow_system_messages=True"
+        )
+        raise UsageError(msg)
 
 
 class _Repair:

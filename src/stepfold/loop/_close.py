@@ -5,6 +5,8 @@ somebody outside owes an answer; the natural end; the stop conditions; the hard 
 what was steered; prepare the next step; call the model.
 """
 
+from typing_extensions import TypeIs
+
 from stepfold.loop._calls import Emitted, given_up, issue, taken_up
 from stepfold.loop._program import Program
 from stepfold.loop._record import write
@@ -179,11 +181,15 @@ def ask_condition(program: Program, state: LoopState) -> Stop | HookFailed | Non
         verdict: object = program.stop_when(progress)
     except Exception as error:  # noqa: BLE001 - the user's code; its text is not kept
         return HookFailed("stop_when", type(error).__qualname__)
-    if verdict is None or isinstance(verdict, Stop):
+    if _is_verdict(verdict):
         return verdict
     return HookFailed(
         "stop_when", f"TypeError: returned {type(verdict).__name__}, not Stop or None"
     )
+
+
+def _is_verdict(answer: object) -> TypeIs[Stop | None]:
+    return answer is None or isinstance(answer, Stop)
 
 
 def next_step(program: Program, state: LoopState, step: int, out: Emitted) -> LoopState:

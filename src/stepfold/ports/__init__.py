@@ -1,8 +1,8 @@
 """Floor 3: what the shell needs from outside, as protocols."""
 
-from stepfold.ports._clock import (
-    Clock,
-)
+from stepfold.ports._blocking import BLOCKING
+from stepfold.ports._clock import Clock
+from stepfold.ports._journal import Journal
 from stepfold.ports._model import (
     LanguageModel,
     Middleware,
@@ -13,7 +13,9 @@ from stepfold.ports._model import (
 )
 
 __all__ = (
+    "BLOCKING",
     "Clock",
+    "Journal",
     "LanguageModel",
     "Middleware",
     "ModelStream",

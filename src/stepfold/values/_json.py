@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import TypeAlias, Union, final
 
 from attrs import frozen
-from typing_extensions import override
+from typing_extensions import TypeIs, override
 
 from stepfold.values._outcome import Failure, Outcome, Success
 
@@ -154,12 +154,20 @@ def frozen_json(value: object) -> JsonValue:
         return value
     if isinstance(value, JsonObject):
         return value
-    if isinstance(value, Mapping):
+    if _is_mapping(value):
         return JsonObject({_key(key): frozen_json(item) for key, item in value.items()})
-    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview):
+    if _is_sequence(value):
         return tuple(frozen_json(item) for item in value)
     msg = f"expected a JSON value, got {type(value).__name__}"
     raise TypeError(msg)
+
+
+def _is_mapping(value: object) -> TypeIs[Mapping[object, object]]:
+    return isinstance(value, Mapping)
+
+
+def _is_sequence(value: object) -> TypeIs[Sequence[object]]:
+    return isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview)
 
 
 def _key(key: object) -> str:
@@ -172,7 +180,7 @@ def _key(key: object) -> str:
 def _thaw(value: object) -> object:
     if isinstance(value, JsonObject):
         return dict(value)
-    if isinstance(value, Mapping):
+    if _is_mapping(value):
         return {_key(key): item for key, item in value.items()}
     msg = f"{type(value).__name__} has no JSON form"
     raise TypeError(msg)

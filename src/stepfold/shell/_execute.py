@@ -1,0 +1,196 @@
+"""Running one tool call: bind its arguments, run its code, encode what it gives.
+
+Whatever a tool does becomes an outcome; only a cancellation that came from outside goes through.
+"""
+
+import inspect
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import TypeVar
+
+import anyio
+from typing_extensions import TypeIs
+
+from stepfold.loop.events import ToolFailed, ToolOutcome, ToolSucceeded
+from stepfold.ports import BLOCKING, Clock
+from stepfold.schema import Faults, encode_result
+from stepfold.shell._tool import AnyTool
+from stepfold.shell._waiting import Waiting, Watched
+from stepfold.values import (
+    Failure,
+    Instant,
+    JsonOutput,
+    JsonText,
+    Outcome,
+    Success,
+    TextOutput,
+    ToolCall,
+    ToolFault,
+    without_lone_surrogates,
+)
+
+D = TypeVar("D")
+Progress = Callable[[JsonText], None]
+
+_SPURIOUS = "interrupted: the tool raised a cancellation that nobody had asked for"
+
+
+def bound_arguments(
+    tool: AnyTool[D, object], call: ToolCall
+) -> Outcome[tuple[tuple[object, ...], dict[str, object]], Faults]:
+    """Build the arguments of a call whose text was checked; the user's validators run here."""
+    value: object = json.loads(call.input) if call.input.strip() else {}
+    return tool.parameters.bind(value)
+
+
+def binding_error(tool: AnyTool[D, object], call: ToolCall) -> str | None:
+    """Say why the user's validators refuse the arguments, in words for the model."""
+    match bound_arguments(tool, call):
+        case Success(_):
+            return None
+        case Failure(faults):
+            return "the arguments do not fit the tool: " + fault_texts(faults)
+
+
+def fault_texts(faults: Faults) -> str:
+    """Faults in one line."""
+    return "; ".join(f"{fault.pointer or '(the whole input)'}: {fault.message}" for fault in faults)
+
+
+async def execute(
+    tool: AnyTool[D, object],
+    call: ToolCall,
+    context: object,
+    deadline: Instant | None,
+    clock: Clock,
+    waiting: Waiting,
+    progress: Progress,
+) -> ToolOutcome:
+    """Run a call to its end, or to its deadline.
+
+    Raises:
+        UsageError: the tool needs an event loop and there is none.
+    """
+    bound = bound_arguments(tool, call)
+    if isinstance(bound, Failure):
+        faults = bound.failure()
+        return ToolFailed(f"the arguments do not fit the tool: {fault_texts(faults)}", "invalid")
+    args, keywords = bound.unwrap()
+    if tool.takes_context:
+        args = (context, *args)
+
+    async def work() -> ToolOutcome:
+        return await _outcome(tool, args, keywords, waiting, progress)
+
+    outcome = await waiting.until(deadline, clock, work)
+    if outcome == "timeout":
+        return ToolFailed(_timeout_text(tool), "timeout")
+    return outcome
+
+
+def _timeout_text(tool: AnyTool[D, object]) -> str:
+    seconds = tool.options.timeout
+    rest = "" if _is_async(tool.function) else "; its thread may still be running"
+    return f"the tool did not end within {seconds:g} seconds{rest}"
+
+
+def _is_async(function: object) -> bool:
+    return inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
+
+
+async def _outcome(
+    tool: AnyTool[D, object],
+    args: tuple[object, ...],
+    keywords: dict[str, object],
+    waiting: Waiting,
+    progress: Progress,
+) -> ToolOutcome:
+    """Run the function, whatever its kind; its errors become an outcome."""
+    try:
+        if _is_async(tool.function):
+            given = tool.invoke(args, keywords)
+        else:
+            given = await waiting.in_thread(lambda: tool.invoke(args, keywords))
+        if _is_items(given):
+            given = _last_of(given, progress)
+        if inspect.isawaitable(given):
+            watched = Watched(given)
+            try:
+                given = await watched
+            except cancellation():
+                if watched.was_thrown:
+                    raise
+                return ToolFailed(_SPURIOUS, "interrupted")
+    except ToolFault as fault:
+        return ToolFailed(without_lone_surrogates(str(fault)))
+    except Exception as error:  # noqa: BLE001 - the user's code; told to the model
+        return ToolFailed(without_lone_surrogates(f"{type(error).__name__}: {error}"))
+    return encoded_outcome(given)
+
+
+def _is_items(given: object) -> TypeIs[AsyncIterator[object]]:
+    return isinstance(given, AsyncIterator)
+
+
+def _is_outcome(given: object) -> TypeIs[Outcome[object, object]]:
+    return isinstance(given, Success | Failure)
+
+
+def cancellation() -> tuple[type[BaseException], ...]:
+    """What a cancelled coroutine is interrupted with; nothing, where there is no event loop."""
+    return () if BLOCKING.get() else (anyio.get_cancelled_exc_class(),)
+
+
+async def _last_of(items: AsyncIterator[object], progress: Progress) -> object:
+    """Show each item but the last as preliminary; the last is the result."""
+    last: object = None
+    came = False
+    try:
+        async for item in items:
+            if came:
+                _show(last, progress)
+            last, came = item, True
+    finally:
+        close: object = getattr(items, "aclose", None)
+        if callable(close):
+            closing: object = close()
+            if isinstance(closing, Awaitable):
+                await closing
+    return last
+
+
+def _show(item: object, progress: Progress) -> None:
+    match encode_result(item):
+        case Success(text):
+            progress(text)
+        case Failure(_):
+            pass  # the last item decides; what has no JSON form can be shown to nobody
+
+
+def encoded_outcome(given: object) -> ToolOutcome:
+    """Encode what a tool gave: a value, or an `Outcome`."""
+    if type(given) is str:
+        return ToolSucceeded(TextOutput(without_lone_surrogates(given)))
+    if _is_outcome(given):
+        match given:
+            case Success(value):
+                return encoded_outcome(value)
+            case Failure(error):
+                return _failure(error)
+    match encode_result(given):
+        case Success(text):
+            return ToolSucceeded(JsonOutput(text))
+        case Failure(fault):
+            where = f" at {fault.pointer}" if fault.pointer else ""
+            return ToolFailed(f"the tool's result has no JSON form{where}: {fault.message}")
+
+
+def _failure(error: object) -> ToolOutcome:
+    """A failure that a tool returned: in words for the model, and encoded for the program."""
+    if isinstance(error, str):
+        return ToolFailed(without_lone_surrogates(error), value=JsonText.of(error))
+    match encode_result(error):
+        case Success(text):
+            return ToolFailed(f"{type(error).__name__}: {text.text}", value=text)
+        case Failure(_):
+            return ToolFailed(without_lone_surrogates(f"{type(error).__name__}: {error}"))

@@ -1,0 +1,370 @@
+"""Tools: typed functions that stay callable.
+
+The parameters and the returned type of the function are kept in the type of the tool; what the
+results are is read off the returned type where results are asked for.
+"""
+
+import functools
+import inspect
+import json
+import re
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import (
+    Concatenate,
+    Generic,
+    Never,
+    ParamSpec,
+    Protocol,
+    Self,
+    TypeVar,
+    final,
+    get_origin,
+    get_type_hints,
+    overload,
+)
+
+from attrs import frozen
+from typing_extensions import override
+
+from stepfold.loop import ToolSpec
+from stepfold.schema import (
+    Decoder,
+    Parameters,
+    binds_user_code,
+    decoder_of,
+    encode_result,
+    parameters_of,
+    schema_of,
+)
+from stepfold.values import (
+    Failure,
+    Instant,
+    JsonText,
+    Message,
+    Success,
+    ToolDefinition,
+    UsageError,
+)
+
+D = TypeVar("D")
+D_co = TypeVar("D_co", covariant=True)
+D_contra = TypeVar("D_contra", contravariant=True)
+I = TypeVar("I")  # noqa: E741 - the instance that a method is bound to
+P = ParamSpec("P")
+Q = ParamSpec("Q")
+Returned = TypeVar("Returned")
+Returned_co = TypeVar("Returned_co", covariant=True)
+
+
+@final
+@frozen(order=False)
+class ToolContext(Generic[D_co]):
+    """What a tool may know of the run that calls it.
+
+    `messages` is the history before the reply that called it; `idempotency_key` is the same each
+    time that this very call is run, also after a crash; at `deadline` (nanoseconds) the call has
+    failed.
+    """
+
+    deps: D_co
+    call_id: str
+    step: int
+    messages: tuple[Message, ...]
+    idempotency_key: str
+    deadline: Instant | None = None
+
+
+@final
+@frozen(order=False, kw_only=True)
+class ToolOptions:
+    """How a tool is offered and run; see `tool`."""
+
+    name: str | None = None
+    description: str | None = None
+    needs_approval: bool = False
+    idempotent: bool = False
+    timeout: float | None = None
+    strict: bool | None = None
+    examples: Sequence[object] = ()
+    async_only: bool = False
+
+
+NO_OPTIONS = ToolOptions()
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+class AnyTool(Generic[D_contra, Returned_co]):
+    """All that an agent needs of a tool: what the model is told, and how it is run.
+
+    Made by `tool`, not directly. A tool that is a method is read when it is bound to an object.
+    """
+
+    def __init__(self, function: object, options: ToolOptions) -> None:
+        self.function: object = function
+        self.options: ToolOptions = options
+        if not _is_unbound_method(function):
+            _ = self.spec  # a mistake in the signature shows where the tool is made
+
+    @functools.cached_property
+    def takes_context(self) -> bool:
+        """Whether the first parameter is a `ToolContext`, which the run supplies."""
+        return _takes_context(self.function)
+
+    @functools.cached_property
+    def parameters(self) -> Parameters:
+        """What the function takes and returns."""
+        return parameters_of(self.function, skip_first=self.takes_context)
+
+    @functools.cached_property
+    def spec(self) -> ToolSpec:
+        """The tool as the loop sees it."""
+        return _spec_of(self.function, self.options, self.parameters)
+
+    def invoke(self, args: Sequence[object], keywords: Mapping[str, object]) -> object:
+        """Call the function with arguments that were bound to its parameters."""
+        function = self.function
+        if not callable(function):
+            msg = f"tool: expected a function, got {function!r}"
+            raise UsageError(msg)
+        result: object = function(*args, **keywords)
+        return result
+
+    @property
+    def name(self) -> str:
+        """The name that the model knows."""
+        return self.spec.name
+
+    @property
+    def description(self) -> str:
+        """What the model is told that the tool does."""
+        return self.spec.definition.description
+
+    @property
+    def input_schema(self) -> JsonText:
+        """The JSON Schema of the arguments (draft 2020-12)."""
+        return self.spec.definition.input_schema
+
+
+@final
+class Tool(AnyTool[D_contra, Returned_co], Generic[D_contra, P, Returned_co]):
+    """A function that a model may call, and that you may still call yourself."""
+
+    def __init__(self, function: Callable[P, Returned_co], options: ToolOptions) -> None:
+        super().__init__(function, options)
+        self._call: Callable[P, Returned_co] = function
+        functools.update_wrapper(self, function)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Returned_co:
+        """Call the function, as if it were no tool."""
+        return self._call(*args, **kwargs)
+
+    @overload
+    def __get__(self, instance: None, owner: type[object], /) -> Self: ...
+    @overload
+    def __get__(
+        self: "Tool[D, Concatenate[I, Q], Returned]",
+        instance: I,
+        owner: type[object] | None = None,
+        /,
+    ) -> "Tool[D, Q, Returned]": ...
+    def __get__(
+        self: AnyTool[Never, object],
+        instance: object | None,
+        owner: type[object] | None = None,
+        /,
+    ) -> object:
+        """Bind a tool that is a method, as functions are bound."""
+        if instance is None or not callable(self.function):
+            return self
+        return Tool[object, [], object](types.MethodType(self.function, instance), self.options)
+
+    @override
+    def __repr__(self) -> str:
+        return f"<tool {name_of(self.function)}>"
+
+
+class ToolDecorator(Protocol):
+    """What `tool(...)` with options gives: a decorator."""
+
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[ToolContext[D], Q], Returned], /
+    ) -> Tool[D, Concatenate[ToolContext[D], Q], Returned]: ...
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[I, ToolContext[D], Q], Returned], /
+    ) -> Tool[D, Concatenate[I, ToolContext[D], Q], Returned]: ...
+    @overload
+    def __call__(self, function: Callable[P, Returned], /) -> Tool[object, P, Returned]: ...
+
+
+@overload
+def tool(
+    function: Callable[Concatenate[ToolContext[D], Q], Returned], /
+) -> Tool[D, Concatenate[ToolContext[D], Q], Returned]: ...
+@overload
+def tool(
+    function: Callable[Concatenate[I, ToolContext[D], Q], Returned], /
+) -> Tool[D, Concatenate[I, ToolContext[D], Q], Returned]: ...
+@overload
+def tool(function: Callable[P, Returned], /) -> Tool[object, P, Returned]: ...
+@overload
+def tool(
+    function: None = None,
+    /,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    needs_approval: bool = False,
+    idempotent: bool = False,
+    timeout: float | None = None,
+    strict: bool | None = None,
+    examples: Sequence[object] = (),
+    async_only: bool = False,
+) -> ToolDecorator: ...
+def tool(
+    function: object = None,
+    /,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    needs_approval: bool = False,
+    idempotent: bool = False,
+    timeout: float | None = None,
+    strict: bool | None = None,
+    examples: Sequence[object] = (),
+    async_only: bool = False,
+) -> object:
+    """Make a tool of a function: `@tool`, or `@tool(needs_approval=True, …)`.
+
+    The function may be sync (it then runs in a worker thread), async, or an async generator
+    (each item but the last is a preliminary result). It may return a value, an `Outcome`, or
+    raise; a raised error is told to the model. A first parameter annotated `ToolContext[Deps]`
+    is supplied by the run and is no part of the schema.
+
+    Args:
+        function: The function; its docstring describes the tool and, under `Args:`, the
+            parameters.
+        name: What the model calls it; by default the name of the function.
+        description: What the model is told; by default the docstring.
+        needs_approval: Whether a person must approve each call.
+        idempotent: Whether running a call twice does no harm, so that it may run again after a
+            crash.
+        timeout: Seconds after which a call has failed, whether or not the function has ended.
+        strict: Whether the provider shall enforce the schema; by default its own choice.
+        examples: Inputs to show to the model; each has to fit the schema.
+        async_only: Whether the function needs an event loop; `drive_sync` then refuses it.
+
+    Raises:
+        UsageError: the signature has no JSON form, or an option is wrong; the text says which.
+    """
+    options = ToolOptions(
+        name=name,
+        description=description,
+        needs_approval=needs_approval,
+        idempotent=idempotent,
+        timeout=timeout,
+        strict=strict,
+        examples=tuple(examples),
+        async_only=async_only,
+    )
+
+    def decorate(function: object) -> object:
+        if not callable(function):
+            msg = f"tool: expected a function, got {function!r}; options are given by keyword"
+            raise UsageError(msg)
+        return Tool[object, [], object](function, options)
+
+    return decorate if function is None else decorate(function)
+
+
+def name_of(function: object) -> str:
+    """What a function is called."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    name: object = getattr(function, "__name__", None)
+    return name if isinstance(name, str) else type(function).__name__
+
+
+def _is_unbound_method(function: object) -> bool:
+    """Whether this is a function in a class body, whose first parameter is yet to be bound."""
+    if not inspect.isfunction(function):
+        return False
+    first = next(iter(inspect.signature(function).parameters.values()), None)
+    return first is not None and first.name in {"self", "cls"} and first.annotation is first.empty
+
+
+def _takes_context(function: object) -> bool:
+    """Whether the first parameter is the context; in any other place it is refused."""
+    plain: object = function
+    while isinstance(plain, functools.partial):
+        plain = plain.func
+    if not inspect.isroutine(plain) and not inspect.isclass(plain):
+        plain = getattr(type(plain), "__call__", None)  # noqa: B004 - the function, not whether
+    if not callable(function):
+        return False
+    try:
+        hints: dict[str, object] = get_type_hints(plain)
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError, NameError):
+        return False  # `parameters_of` says what is wrong, in the user's words
+    places = [index for index, one in enumerate(parameters) if _is_context(hints.get(one.name))]
+    if not places:
+        return False
+    first = parameters[places[0]]
+    if places != [0] or first.kind is first.KEYWORD_ONLY:
+        msg = (
+            f"{name_of(function)}(), parameter {parameters[places[-1]].name!r}: expected the "
+            "ToolContext as the first, positional parameter, got it elsewhere; move it there"
+        )
+        raise UsageError(msg)
+    return True
+
+
+def _is_context(annotation: object) -> bool:
+    return annotation is ToolContext or get_origin(annotation) is ToolContext
+
+
+def _spec_of(function: object, options: ToolOptions, parameters: Parameters) -> ToolSpec:
+    name = options.name if options.name is not None else name_of(function)
+    if _NAME.fullmatch(name) is None:
+        msg = (
+            f"tool: expected a name of 1 to 64 letters, digits, '_' and '-', got {name!r}; "
+            "give one as @tool(name=…)"
+        )
+        raise UsageError(msg)
+    if options.timeout is not None and not options.timeout > 0:
+        msg = f"tool {name}: expected a timeout of more than 0 seconds, got {options.timeout!r}"
+        raise UsageError(msg)
+    decoder = decoder_of(parameters.form)
+    description = options.description
+    definition = ToolDefinition(
+        name,
+        parameters.description if description is None else description,
+        schema_of(parameters.form),
+        strict=options.strict,
+        input_examples=tuple(_example(name, decoder, example) for example in options.examples),
+    )
+    return ToolSpec(
+        definition=definition,
+        check=decoder.check,
+        approval="always" if options.needs_approval else "never",
+        binds=binds_user_code(parameters.form),
+        idempotent=options.idempotent,
+        timeout=None if options.timeout is None else int(options.timeout * 1_000_000_000),
+    )
+
+
+def _example(name: str, decoder: Decoder, example: object) -> JsonText:
+    match encode_result(example):
+        case Failure(fault):
+            msg = f"tool {name}, examples: {fault.pointer or 'an example'}: {fault.message}"
+            raise UsageError(msg)
+        case Success(text):
+            faults = decoder.check(json.loads(text.text))
+            if faults:
+                msg = f"tool {name}, examples: {faults[0].pointer}: {faults[0].message}"
+                raise UsageError(msg)
+            return text
