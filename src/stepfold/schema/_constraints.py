@@ -103,7 +103,11 @@ def pattern(expression: str) -> Constraint:
 
 
 def metadata_in(items: Iterable[object]) -> tuple[tuple[Constraint, ...], str]:
-    """Read the constraints and the (last) description out of `Annotated` metadata."""
+    """Read the constraints and the (last) description out of `Annotated` metadata.
+
+    Raises:
+        UsageError: for a bound that is no number, and for checks by code, which no schema can say.
+    """
     constraints: list[Constraint] = []
     description = ""
     for item in items:
@@ -120,10 +124,21 @@ def metadata_in(items: Iterable[object]) -> tuple[tuple[Constraint, ...], str]:
                 found, words = metadata_in(nested)
                 constraints.extend(found)
                 description = words or description
+            if _is_check(item):
+                raise UsageError(
+                    f"{item!r}: expected bounds that JSON Schema has, got code that checks; check "
+                    "the value in your own code, or in a validator of a class"
+                )
             constraint = _read(item)
             if constraint != Constraint():
                 constraints.append(constraint)
     return tuple(constraints), description
+
+
+def _is_check(item: object) -> bool:
+    """Whether this is code that annotated-types or pydantic would run to check a value."""
+    module = type(item).__module__
+    return module.startswith(("annotated_types", "pydantic")) and hasattr(item, "func")
 
 
 def _read(item: object) -> Constraint:

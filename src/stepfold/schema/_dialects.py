@@ -193,7 +193,9 @@ class _Translation:
                 written[keyword] = self._keyword(keyword, value, here)
             elif keyword in ASSERTED and value is not False:
                 self.dropped.append(here)
-                if not is_object(value) and not is_array(value):
+                if keyword == "enum":
+                    notes.append(f"one of {dump_json(value)}")
+                elif not is_object(value) and not is_array(value):
                     notes.append(f"{keyword}: {dump_json(value)}")
         if source.get("type") == "object":
             self._close(written, source, pointer)

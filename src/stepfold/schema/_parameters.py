@@ -10,12 +10,13 @@ from attrs import field, frozen
 from returns.result import Result
 
 from stepfold.schema._annotations import AnnotationReader, compiled_form, form_of
+from stepfold.schema._bind import RefusedError
 from stepfold.schema._classes import NO_DEFAULT, Field
 from stepfold.schema._docstrings import documentation_of
 from stepfold.schema._faults import Faults
-from stepfold.schema._form import Form, bind
+from stepfold.schema._form import Form, TypedForm
 from stepfold.schema._hints import hints_of
-from stepfold.schema._kinds import is_object
+from stepfold.schema._kinds import members_of
 from stepfold.schema._nodes import ObjectNode
 from stepfold.values._errors import UsageError
 from stepfold.values._outcome import Failure, Outcome, Success
@@ -34,19 +35,22 @@ class Parameters:
     says a type without a JSON form.
     """
 
-    form: Form
+    form: TypedForm
     description: str
     returns: Form | None
     positional: tuple[tuple[str, object], ...] = field(default=(), repr=False, eq=False)
 
     def bind(self, value: object) -> Outcome[tuple[tuple[object, ...], dict[str, object]], Faults]:
         """Make positional and keyword arguments out of JSON, checking it first; total."""
-        match bind(self.form, value):
-            case Failure(faults):
-                return Failure(faults)
-            case Success(bound):
-                keywords = dict(bound) if is_object(bound) else {}
-                return Success((self._positional(keywords), keywords))
+        faults = self.form.decoder.check(value)
+        if faults:
+            return Failure(faults)
+        try:
+            built = self.form.build(value)
+        except RefusedError as refused:
+            return Failure(refused.faults())
+        keywords = dict(members_of(built))  # a copy, since the value itself may come back
+        return Success((self._positional(keywords) if self.positional else (), keywords))
 
     def _positional(self, keywords: dict[str, object]) -> tuple[object, ...]:
         """Take the positional-only ones out, up to the last that was given."""
