@@ -25,8 +25,12 @@ class HttpBody(Protocol):
         """The headers, without regard to case."""
         ...
 
+    def aiter_bytes(self) -> AsyncIterator[bytes]:
+        """The body as it comes, decompressed."""
+        ...
+
     def aiter_raw(self) -> AsyncIterator[bytes]:
-        """The body as it comes."""
+        """The body as it comes, compressed if it was."""
         ...
 
     async def aclose(self) -> None:
@@ -64,8 +68,12 @@ class BlockingHttpBody(Protocol):
         """The headers, without regard to case."""
         ...
 
+    def iter_bytes(self) -> Iterator[bytes]:
+        """The body as it comes, decompressed."""
+        ...
+
     def iter_raw(self) -> Iterator[bytes]:
-        """The body as it comes."""
+        """The body as it comes, compressed if it was."""
         ...
 
 

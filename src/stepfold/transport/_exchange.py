@@ -27,8 +27,9 @@ from stepfold.transport._messages import (
 )
 from stepfold.values import ModelError, ModelErrorReason, UsageError
 
-# What a client may still hold of a response that was closed: a few chunks, then an error.
-_PULLS_AFTER_CLOSE = 16
+# What a client may still hold of a response that was closed: a few chunks, then an error. Those
+# that are made for tests go on for longer.
+_PULLS_AFTER_CLOSE = 256
 _PLAINLY = ("accept-encoding", "identity")
 
 
@@ -58,7 +59,8 @@ async def open_stream(
             blocking = _open_blocking(request, connections, stack)
             headers = _headers(blocking.headers)
             meter = _Meter(request, connections.limits, headers)
-            chunks = _BlockingChunks(blocking.iter_raw(), meter)
+            source = blocking.iter_raw() if meter.inflates else blocking.iter_bytes()
+            chunks = _BlockingChunks(source, meter)
             yield StreamedResponse(blocking.status_code, headers, chunks)
         return
     async with AsyncExitStack() as exits:
@@ -140,7 +142,8 @@ class _Meter:
     """Counts the bytes of a body up to the limit, and inflates what a server compressed.
 
     Compression is not asked for, since it delays events; a server that uses it nevertheless is
-    understood. Never more is inflated than may still come.
+    understood. Never more is inflated than may still come. Inflating here, not in the client,
+    also keeps garbled bytes from leaving the client's generators suspended.
     """
 
     def __init__(
@@ -151,7 +154,8 @@ class _Meter:
         self._left = limits.response_bytes
         coding = (header_of(headers, "content-encoding") or "identity").strip().lower()
         self._inflate = zlib.decompressobj(zlib.MAX_WBITS | 32) if coding in _DEFLATED else None
-        if self._inflate is None and coding != "identity":
+        self.inflates: bool = self._inflate is not None
+        if not self.inflates and coding != "identity":
             raise _violation(f"the server compressed its response as {coding[:40]!r}")
 
     def take(self, chunk: bytes) -> bytes:
@@ -198,7 +202,8 @@ class _Chunks(AsyncIterator[bytes]):
         if self._is_done:
             raise StopAsyncIteration
         if self._source is None:
-            self._source = self._body.aiter_raw()
+            body = self._body
+            self._source = body.aiter_raw() if self._meter.inflates else body.aiter_bytes()
         try:
             chunk = await self._source.__anext__()
         except StopAsyncIteration:
