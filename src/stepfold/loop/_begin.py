@@ -9,8 +9,6 @@ pre-phase (step -1); messages that follow them are held back until their results
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from attrs import evolve
-
 from stepfold.loop._calls import (
     Emitted,
     argument_text,
@@ -85,7 +83,7 @@ def begin(
     out = Emitted()
     if repair.open:
         slots = tuple(
-            _pre_phase_slot(program, run, Slot(index, call, "ready"), request, response, out)
+            _pre_phase_slot(program, Slot(index, call, "ready"), request, response, out)
             if response is not None or not repair.held_back
             else finished(-1, Slot(index, call, "ready"), _overtaken(call), out)
             for index, (call, request, response) in enumerate(repair.open)
@@ -142,7 +140,7 @@ class _Repair:
         while place < len(messages):
             message = messages[place]
             if isinstance(message, AssistantMessage):
-                place = self._turn(messages, place, is_last=place == last)
+                place = self._turn(message, messages, place + 1, is_last=place == last)
             elif isinstance(message, ToolMessage):
                 self._keep(_only_responses(message))
                 place += 1
@@ -154,12 +152,10 @@ class _Repair:
         if message is not None:
             (self.held_back if self.open else self.kept).append(message)
 
-    def _turn(self, messages: tuple[Message, ...], place: int, *, is_last: bool) -> int:
+    def _turn(
+        self, said: AssistantMessage, messages: tuple[Message, ...], place: int, *, is_last: bool
+    ) -> int:
         """Take in an assistant message and the tool messages after it; gives what follows."""
-        said = messages[place]
-        if not isinstance(said, AssistantMessage):
-            return place + 1
-        place += 1
         answers: list[ToolMessage] = []
         while place < len(messages) and isinstance(answer := messages[place], ToolMessage):
             answers.append(answer)
@@ -240,7 +236,6 @@ def _overtaken(call: ToolCall) -> ToolError:
 
 def _pre_phase_slot(
     program: Program,
-    run: str,
     slot: Slot,
     request: ApprovalRequest,
     response: ApprovalResponse | None,
@@ -255,9 +250,9 @@ def _pre_phase_slot(
     if request.digest is not None and request.digest != digest:
         message = "not run: the arguments are not those that approval was asked for"
         return finished(-1, slot, error_part(call, "invalid", message), out)
-    approval = Approval(request.approval_id, digest)
     if response is None:
-        return ask(run, -1, evolve(slot, approval=approval), out)
+        approval = Approval(request.approval_id, digest, asked_because=request.reason)
+        return ask(-1, slot, approval, out)
     if not response.approved:
         return finished(-1, slot, denied_part(call, response.reason), out)
     return permit(program.tools[call.tool_name], -1, slot, out)

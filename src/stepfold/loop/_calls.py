@@ -171,16 +171,15 @@ def approve(spec: ToolSpec, run: str, step: int, slot: Slot, out: Emitted) -> Sl
         case "never":
             return permit(spec, step, slot, out)
         case "always":
-            return ask(run, step, slot, out)
+            return ask(step, slot, approval_of(run, step, slot), out)
         case "policy":
             out.commands.append(ResolveApproval(slot_key(step, slot)))
             return evolve(slot, status="deciding")
 
 
-def ask(run: str, step: int, slot: Slot, out: Emitted) -> Slot:
+def ask(step: int, slot: Slot, approval: Approval, out: Emitted) -> Slot:
     """Ask a person, for exactly these arguments."""
-    approval = slot.approval or approval_of(run, step, slot)
-    request = OpenApproval(approval.id, slot.call, approval.digest)
+    request = OpenApproval(approval.id, slot.call, approval.digest, approval.asked_because)
     out.notes.append(ApprovalRequested(slot_key(step, slot), request))
     return evolve(slot, status="asked", approval=approval)
 
@@ -239,7 +238,9 @@ def given_up(step: int, slot: Slot, kind: ToolErrorKind, message: str, out: Emit
 # --- barrier 1 --------------------------------------------------------------------------------
 
 
-def issue(program: Program, state: LoopState, working: Working, out: Emitted) -> LoopState:
+def issue(
+    program: Program, state: LoopState, working: Working, out: Emitted
+) -> tuple[LoopState, Working]:
     """Reserve budgets and issue tools, in call order, once every call is resolved."""
     limits = program.limits
     ledger = state.ledger
@@ -254,6 +255,11 @@ def issue(program: Program, state: LoopState, working: Working, out: Emitted) ->
             slots.append(slot)
             continue
         name = slot.call.tool_name
+        spec = program.tools.get(name)
+        if spec is None:  # the program has lost a tool since the call was accepted
+            message = f"not run: no tool is named {name!r} any more"
+            slots.append(finished(step, slot, error_part(slot.call, "invalid", message), out))
+            continue
         limit = limit_of.get(name)
         if limits.tool_calls is not None and total >= limits.tool_calls:
             refused = True
@@ -268,14 +274,13 @@ def issue(program: Program, state: LoopState, working: Working, out: Emitted) ->
         running += 1
         if limit is not None:
             issued[name] = issued.get(name, 0) + 1
-        timeout = program.tools[name].timeout
-        deadline = None if timeout is None else now + timeout
+        deadline = None if spec.timeout is None else now + spec.timeout
         out.commands.append(RunTool(slot_key(step, slot), name, deadline))
         slots.append(slot.running(deadline))
     if running:
         ledger = ledger.issue(tuple(sorted(issued.items())), total)
     after = Working(step, working.replied, tuple(slots), 0, running, working.closing, refused)
-    return state.with_ledger(ledger, after)
+    return state.with_ledger(ledger, after), after
 
 
 def position_of(slots: tuple[Slot, ...], index: int) -> int | None:

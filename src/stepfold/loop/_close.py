@@ -53,10 +53,7 @@ def advance(program: Program, state: LoopState, working: Working, out: Emitted) 
     if working.unresolved:
         return state.with_phase(working)
     if not working.running and any(slot.status == "ready" for slot in working.slots):
-        state = issue(program, state, working, out)
-        phase = state.phase
-        if isinstance(phase, Working):
-            working = phase
+        state, working = issue(program, state, working, out)
     if working.running:
         return state.with_phase(working)
     return close(program, state, working, out)
@@ -140,8 +137,6 @@ def complete(program: Program, state: LoopState, out: Emitted) -> LoopState:
 
 def final_output(program: Program, state: LoopState) -> JsonText | None:
     """The output of a wrap-up, if it is what was promised."""
-    if not state.steps:
-        return None
     match program.output.check(state.steps[-1].text):
         case Success(output):
             return output
@@ -213,14 +208,14 @@ def limit_met(program: Program, state: LoopState, step: int, *, kept_back: bool)
         if step >= allowed:
             return Stop(LIMIT_STEPS, JsonText(f'{{"reached":{step},"limit":{limits.steps}}}'))
     if limits.tokens is not None:
-        room = _room(program, state, kept_back=kept_back)
+        room = room_for_output(program, state, kept_back=kept_back)
         if room is not None and room <= 0:
             spent = state.ledger.spent
             return Stop(LIMIT_TOKENS, JsonText(f'{{"spent":{spent},"limit":{limits.tokens}}}'))
     return None
 
 
-def _room(program: Program, state: LoopState, *, kept_back: bool) -> int | None:
+def room_for_output(program: Program, state: LoopState, *, kept_back: bool) -> int | None:
     """How many tokens are left for the output of the next call; `None` is no limit.
 
     A call whose settings ask for a number of output tokens needs room for all of them.
@@ -259,7 +254,7 @@ def call(
         model = plan.model
     ledger = state.ledger
     wanted = program.settings.max_output_tokens
-    room = _room(program, state, kept_back=wrap is None)
+    room = room_for_output(program, state, kept_back=wrap is None)
     reserved = ledger.estimate + (wanted or 0)
     if room is not None and wanted is None:
         wanted = room

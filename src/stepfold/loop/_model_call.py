@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from attrs import evolve
 
 from stepfold.loop._calls import Emitted, admit, error_part, fault_of, finished
-from stepfold.loop._close import advance, close, finish, limit_met
+from stepfold.loop._close import advance, close, finish, limit_met, room_for_output
 from stepfold.loop._fold import unused_id
 from stepfold.loop._program import SECOND, Program, RetryPolicy, ToolSpec
 from stepfold.loop._record import write
@@ -23,6 +23,7 @@ from stepfold.loop.events import ModelFailed, ModelReplied, StepPlan
 from stepfold.loop.notes import ModelRetried
 from stepfold.values import (
     NO_USAGE,
+    ApprovalRequest,
     Failed,
     JsonText,
     ModelErrorReason,
@@ -190,7 +191,7 @@ def with_unique_ids(
                 taken.add(name)
                 named[call_id] = name
                 content.append(part if name == call_id else evolve(part, tool_call_id=name))
-            case ToolResult(call_id) | ToolError(call_id):
+            case ToolResult(call_id) | ToolError(call_id) | ApprovalRequest(_, call_id):
                 name = named.get(call_id, call_id)
                 content.append(part if name == call_id else evolve(part, tool_call_id=name))
             case _:
@@ -279,6 +280,9 @@ def recall(program: Program, state: LoopState, calling: Calling, out: Emitted) -
     stop = limit_met(program, state, calling.step, kept_back=calling.wrap is None)
     if stop is not None:
         return finish(state, Stopped(calling.wrap or stop), out)
+    if program.settings.max_output_tokens is None:  # failed attempts may have used up some room
+        room = room_for_output(program, state, kept_back=calling.wrap is None)
+        calling = evolve(calling, max_output_tokens=room)
     out.commands.append(CallModel(calling.key, calling.model))
     return state.with_ledger(
         state.ledger.reserve(calling.reserved),
@@ -296,7 +300,10 @@ def pause_before_retry(
         if reason.retry_after > policy.max_retry_after * SECOND:
             return None
         return max(0, reason.retry_after)
-    delay = min(policy.initial_delay * policy.factor**calling.attempt, policy.max_delay)
+    try:
+        delay = min(policy.initial_delay * policy.factor**calling.attempt, policy.max_delay)
+    except OverflowError:
+        delay = policy.max_delay
     return int(delay * jitter(policy.jitter, seed, calling) * SECOND)
 
 

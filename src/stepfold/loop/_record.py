@@ -1,7 +1,7 @@
 """What a step leaves in the history: its messages and its `StepResult`."""
 
 from stepfold.loop._calls import Emitted
-from stepfold.loop._state import LoopState, Replied, Slot, Working
+from stepfold.loop._state import Approval, LoopState, Replied, Slot, Working
 from stepfold.loop.notes import StepFinished
 from stepfold.values import (
     ApprovalRequest,
@@ -47,12 +47,7 @@ def write(state: LoopState, working: Working, slots: tuple[Slot, ...], out: Emit
 def assistant_message(replied: Replied, slots: tuple[Slot, ...]) -> AssistantMessage | None:
     """What the model said, with the requests for approval right after their calls."""
     requests = {
-        slot.call.tool_call_id: ApprovalRequest(
-            slot.approval.id,
-            slot.call.tool_call_id,
-            digest=slot.approval.digest,
-            is_automatic=slot.approval.automatic,
-        )
+        slot.call.tool_call_id: _request(slot.call, slot.approval)
         for slot in slots
         if slot.approval is not None
     }
@@ -99,6 +94,16 @@ def tool_message(slots: tuple[Slot, ...]) -> ToolMessage | None:
     return ToolMessage(tuple(parts)) if parts else None
 
 
+def _request(call: ToolCall, approval: Approval) -> ApprovalRequest:
+    return ApprovalRequest(
+        approval.id,
+        call.tool_call_id,
+        digest=approval.digest,
+        reason=approval.asked_because,
+        is_automatic=approval.automatic,
+    )
+
+
 def _response(slot: Slot) -> ApprovalResponse | None:
     approval = slot.approval
     if approval is None or approval.approved is None:
@@ -135,17 +140,10 @@ def step_result(
         ]
         for slot in slots:
             if slot.approval is not None:
-                parts.append(
-                    ApprovalRequest(
-                        slot.approval.id,
-                        slot.call.tool_call_id,
-                        digest=slot.approval.digest,
-                        is_automatic=slot.approval.automatic,
-                    )
-                )
+                parts.append(_request(slot.call, slot.approval))
                 response = _response(slot)
-                if response is not None:
-                    parts.append(response)
+                if response is not None and (slot.part is not None or slot.approval.automatic):
+                    parts.append(response)  # a held answer takes effect after this step
             if slot.part is not None:
                 parts.append(slot.part)
         content = tuple(parts)

@@ -49,13 +49,17 @@ SlotStatus: TypeAlias = Literal[
 @final
 @frozen(order=False)
 class Approval:
-    """The decision that lets a call run or not; `digest` is that of the arguments it is for."""
+    """The decision that lets a call run or not; `digest` is that of the arguments it is for.
+
+    `reason` is that of the decision, `asked_because` that of the question.
+    """
 
     id: str
     digest: str
     approved: bool | None = None
     automatic: bool = False
     reason: str | None = None
+    asked_because: str | None = None
 
 
 @final
@@ -480,7 +484,8 @@ def open_request(step: int, slot: Slot) -> OpenRequest | None:
     """What a person or client owes for a slot, if anything."""
     match slot.status:
         case "asked" if slot.approval is not None:
-            return OpenApproval(slot.approval.id, slot.call, slot.approval.digest)
+            approval = slot.approval
+            return OpenApproval(approval.id, slot.call, approval.digest, approval.asked_because)
         case "awaited":
             return OpenCall(step, slot.index, slot.attempt, slot.call)
         case _:

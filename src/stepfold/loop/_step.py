@@ -67,7 +67,6 @@ from stepfold.loop._stale import (
     refuse_unissued_step,
 )
 from stepfold.loop._state import (
-    Approval,
     Calling,
     Checking,
     Done,
@@ -299,7 +298,7 @@ def _on_answer(
                 continue
             if approval.id != event.approval_id or approval.digest != event.digest:
                 continue
-            decided = Approval(approval.id, approval.digest, event.approved, reason=event.reason)
+            decided = evolve(approval, approved=event.approved, reason=event.reason)
             taken = answered(program, phase.step, slot, decided, out)
             return _held(program, state, place, taken, event.at, out)
     return state
@@ -372,4 +371,5 @@ def _resolved(
                     part = denied_part(slot.call, event.reason)
                     return finished(at_step, evolve(slot, approval=refused), part, out)
                 case "user-approval":
-                    return ask(run, at_step, slot, out)
+                    wanted = evolve(approval, asked_because=event.reason)
+                    return ask(at_step, slot, wanted, out)
