@@ -6,7 +6,7 @@ from stepfold.shell._drive import drive, drive_sync, driven, driven_sync
 from stepfold.shell._driver import Driver
 from stepfold.shell._emulate_tools import emulate_tools
 from stepfold.shell._journal import MemoryJournal
-from stepfold.shell._runtime import Runtime
+from stepfold.shell._runtime import Runtime, tools_by_name
 from stepfold.shell._stream import RunPart, StreamDriver, ToolProgressed
 from stepfold.shell._tool import (
     AnyTool,
@@ -37,4 +37,5 @@ __all__ = (
     "driven_sync",
     "emulate_tools",
     "tool",
+    "tools_by_name",
 )

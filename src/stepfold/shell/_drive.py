@@ -1,11 +1,13 @@
 """`drive` and `drive_sync`: carry a run on until it rests or has ended."""
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 import anyio
 from typing_extensions import override
 
 from stepfold.loop import LoopState, Program, Transition
+from stepfold.loop.events import Event
 from stepfold.ports import BLOCKING
 from stepfold.shell._cancel import CancelHandle
 from stepfold.shell._driver import Driver
@@ -36,12 +38,21 @@ async def drive(
 
 
 async def driven(
-    program: Program, first: Transition, runtime: Runtime[D], cancel: CancelHandle | None
+    program: Program,
+    first: Transition,
+    runtime: Runtime[D],
+    cancel: CancelHandle | None,
+    events: Sequence[Event] = (),
 ) -> Driver[D]:
-    """As `drive`, but gives the driver, which knows the exception behind a failure."""
+    """As `drive`, but lets events happen first, and gives the driver.
+
+    The driver knows the exception behind a failure.
+    """
     driver = Driver(program, first, runtime, LoopWaiting())
     driver.check()
     try:
+        for event in events:
+            await driver.feed(event)
         if cancel is None:
             await driver.run()
         else:

@@ -31,7 +31,12 @@ def _require_tool(given: object) -> None:
         raise UsageError(f"tools: expected tools made by @tool, got {given!r}")
 
 
-def _tools_by_name(tools: Iterable[AnyTool[D, object]]) -> Mapping[str, AnyTool[D, object]]:
+def tools_by_name(tools: Iterable[AnyTool[D, object]]) -> Mapping[str, AnyTool[D, object]]:
+    """Tools under their names, in their order.
+
+    Raises:
+        UsageError: something is no tool, or two have one name.
+    """
     table: dict[str, AnyTool[D, object]] = {}
     for tool in tools:
         _require_tool(tool)
@@ -58,7 +63,7 @@ class Runtime(Generic[D]):
 
     models: Mapping[str, LanguageModel] = field(converter=_models_by_name)
     deps: D
-    tools: Mapping[str, AnyTool[D, object]] = field(converter=_tools_by_name)
+    tools: Mapping[str, AnyTool[D, object]] = field(converter=tools_by_name)
     clock: Clock = field(factory=SystemClock)
     journal: Journal | None = None
     concurrency: int | None = None

@@ -120,6 +120,7 @@ class StreamDriver(Driver[D]):
         kind: type[BaseException] | None,
         error: BaseException | None,
         traceback: TracebackType | None,
+        /,
     ) -> bool | None:
         """Stop what is running, keep what was finished, leave no task behind."""
         group = self._group

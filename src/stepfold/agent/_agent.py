@@ -1,0 +1,452 @@
+"""`Agent`: a program and what it stands for, under one roof. The loop itself is elsewhere."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Generic, cast, final, overload
+
+import anyio
+from attrs import frozen
+from typing_extensions import TypeForm, TypeVar, Unpack, is_protocol
+
+from stepfold.agent._answers import Answer
+from stepfold.agent._options import RunOptions
+from stepfold.agent._output import Output, text
+from stepfold.agent._run import Run, RunFailed
+from stepfold.agent._run_stream import RunStream
+from stepfold.loop import (
+    JournalHeader,
+    Limits,
+    Program,
+    RetryPolicy,
+    StopCondition,
+    Transition,
+    begin,
+    command_ids,
+    is_step_count,
+)
+from stepfold.loop.events import ApprovalAnswered, Event
+from stepfold.ports import Clock, Journal, LanguageModel, model_name
+from stepfold.shell import (
+    AnyTool,
+    CancelHandle,
+    Driver,
+    Runtime,
+    StreamDriver,
+    SystemClock,
+    driven,
+    tools_by_name,
+)
+from stepfold.values import (
+    NO_SETTINGS,
+    CallSettings,
+    Failed,
+    Failure,
+    JsonText,
+    Message,
+    Outcome,
+    Success,
+    ToolChoice,
+    UsageError,
+    UserMessage,
+)
+
+Deps_contra = TypeVar("Deps_contra", contravariant=True, default=object)
+Out_co = TypeVar("Out_co", covariant=True, default=str)
+Deps = TypeVar("Deps")
+Out = TypeVar("Out")
+
+DEFAULT_STEPS = 20
+_NO_DEPS = object()
+
+
+@final
+class Agent(Generic[Deps_contra, Out_co]):
+    """A model with tools, instructions and a promise of an output.
+
+    Nothing here changes once it is made, so an agent may serve any number of runs at once.
+
+    Args:
+        model: A model, or its id, such as `openai/gpt-5.4`; ids are looked up at the first run.
+        deps_type: What the tools' contexts hold; needed as soon as a tool asks for it.
+        instructions: What the model is told before the prompt.
+        tools: Functions made tools by `@tool`.
+        output: What the run gives: `text()` by default, or `object_of(…)`.
+        stop_when: When to stop although the model wants to go on; after 20 steps by default.
+        limits: Hard budgets.
+        settings: Temperature, seed and the like.
+        tool_choice: Whether the model may, must or must not call tools, in every step.
+        retry: When a failed model call is made again.
+        provider_options: What only one provider understands, by provider.
+        concurrency: How many tools of one run may be at work at once.
+        allow_system_messages: Whether a history may hold system messages.
+
+    Raises:
+        UsageError: an argument is wrong; the text names it.
+    """
+
+    def __init__(
+        self,
+        *,
+        model: str | LanguageModel,
+        deps_type: TypeForm[Deps_contra] = object,  # type: ignore[assignment]  # the default of Deps
+        instructions: str = "",
+        tools: Sequence[AnyTool[Deps_contra, object]] = (),
+        output: Output[Out_co] | None = None,
+        stop_when: StopCondition | None = None,
+        limits: Limits | None = None,
+        settings: CallSettings = NO_SETTINGS,
+        tool_choice: ToolChoice = "auto",
+        retry: RetryPolicy | None = None,
+        provider_options: Mapping[str, object] | None = None,
+        concurrency: int | None = None,
+        allow_system_messages: bool = False,
+    ) -> None:
+        self._given_model = model
+        self._deps_type: object = deps_type
+        self._tools = tuple(tools)
+        self._concurrency = concurrency
+        # without an output, Out is its default: str
+        self.output: Output[Out_co] = cast("Output[Out_co]", text()) if output is None else output
+        table = tools_by_name(self._tools)
+        options = None if provider_options is None else JsonText.of(provider_options)
+        self.program: Program = Program(
+            models=(_name_of(model),),
+            tools={name: tool.spec for name, tool in table.items()},
+            instructions=_text_of("instructions", instructions),
+            settings=settings,
+            tool_choice=tool_choice,
+            output=self.output.spec,
+            stop_when=is_step_count(DEFAULT_STEPS) if stop_when is None else stop_when,
+            limits=Limits() if limits is None else limits,
+            retry=RetryPolicy() if retry is None else retry,
+            provider_options=options,
+            allow_system_messages=allow_system_messages,
+        )
+
+    # --- running ------------------------------------------------------------------------------
+
+    @overload
+    async def generate(
+        self: "Agent[object, Out]",
+        prompt: str | Sequence[Message],
+        /,
+        **options: Unpack[RunOptions],
+    ) -> Run[Out]: ...
+    @overload
+    async def generate(
+        self,
+        prompt: str | Sequence[Message],
+        /,
+        *,
+        deps: Deps_contra,
+        **options: Unpack[RunOptions],
+    ) -> Run[Out_co]: ...
+    async def generate(
+        self: "Agent[Deps, Out]",
+        prompt: str | Sequence[Message],
+        /,
+        *,
+        deps: object = _NO_DEPS,
+        **options: Unpack[RunOptions],
+    ) -> Run[Out]:
+        """Run until the model has nothing more to do, and give the run.
+
+        A run that was stopped, cancelled or is blocked is given too: look at `run.end`.
+
+        Args:
+            prompt: Text, or the messages of a conversation; the sequence itself is not changed.
+            deps: What the tools' contexts hold.
+            options: See `RunOptions`.
+
+        Raises:
+            RunFailed: the run ended in `Failed`; the exception carries the run.
+            UsageError: an argument is wrong, or the model's id or key is not known.
+        """
+        return self._finished(await self._driven(prompt, deps, **options))
+
+    @overload
+    async def try_generate(
+        self: "Agent[object, Out]",
+        prompt: str | Sequence[Message],
+        /,
+        **options: Unpack[RunOptions],
+    ) -> Outcome[Run[Out], RunFailed]: ...
+    @overload
+    async def try_generate(
+        self,
+        prompt: str | Sequence[Message],
+        /,
+        *,
+        deps: Deps_contra,
+        **options: Unpack[RunOptions],
+    ) -> Outcome[Run[Out_co], RunFailed]: ...
+    async def try_generate(
+        self: "Agent[Deps, Out]",
+        prompt: str | Sequence[Message],
+        /,
+        *,
+        deps: object = _NO_DEPS,
+        **options: Unpack[RunOptions],
+    ) -> Outcome[Run[Out], RunFailed]:
+        """As `generate`, but gives `Failure(RunFailed)` for a run that ended in `Failed`.
+
+        Raises:
+            UsageError: an argument is wrong, or the model's id or key is not known.
+        """
+        return self._outcome(await self._driven(prompt, deps, **options))
+
+    @overload
+    def generate_sync(
+        self: "Agent[object, Out]",
+        prompt: str | Sequence[Message],
+        /,
+        **options: Unpack[RunOptions],
+    ) -> Run[Out]: ...
+    @overload
+    def generate_sync(
+        self,
+        prompt: str | Sequence[Message],
+        /,
+        *,
+        deps: Deps_contra,
+        **options: Unpack[RunOptions],
+    ) -> Run[Out_co]: ...
+    def generate_sync(
+        self: "Agent[Deps, Out]",
+        prompt: str | Sequence[Message],
+        /,
+        *,
+        deps: object = _NO_DEPS,
+        **options: Unpack[RunOptions],
+    ) -> Run[Out]:
+        """As `generate`, in an event loop of its own that ends with it.
+
+        Raises:
+            RunFailed: the run ended in `Failed`; the exception carries the run.
+            UsageError: an argument is wrong, or this is called within a running event loop.
+        """
+        if _in_event_loop():
+            raise UsageError(
+                "generate_sync: expected no running event loop, got one: use `await generate(…)`"
+            )
+
+        async def main() -> Run[Out]:
+            return self._finished(await self._driven(prompt, deps, **options))
+
+        return anyio.run(main)
+
+    @overload
+    def stream(
+        self: "Agent[object, Out]",
+        prompt: str | Sequence[Message],
+        /,
+        **options: Unpack[RunOptions],
+    ) -> RunStream[Out]: ...
+    @overload
+    def stream(
+        self,
+        prompt: str | Sequence[Message],
+        /,
+        *,
+        deps: Deps_contra,
+        **options: Unpack[RunOptions],
+    ) -> RunStream[Out_co]: ...
+    def stream(
+        self: "Agent[Deps, Out]",
+        prompt: str | Sequence[Message],
+        /,
+        *,
+        deps: object = _NO_DEPS,
+        **options: Unpack[RunOptions],
+    ) -> RunStream[Out]:
+        """Run as a stream: `async with agent.stream(…) as stream: async for part in stream: …`.
+
+        A run that fails does not raise here: its last part is `RunEnded`, and `await
+        stream.run()` gives the run.
+
+        Raises:
+            UsageError: an argument is wrong, or the model's id or key is not known.
+        """
+        given = self._begin(prompt, deps, **options)
+        driver = StreamDriver(self.program, given.first, given.runtime, given.cancel)
+        return RunStream(driver, self.output, given.runtime.journal, given.header)
+
+    @overload
+    async def answer(
+        self: "Agent[object, Out]",
+        run: Run[object],
+        answers: Sequence[Answer],
+        /,
+        **options: Unpack[RunOptions],
+    ) -> Run[Out]: ...
+    @overload
+    async def answer(
+        self,
+        run: Run[object],
+        answers: Sequence[Answer],
+        /,
+        *,
+        deps: Deps_contra,
+        **options: Unpack[RunOptions],
+    ) -> Run[Out_co]: ...
+    async def answer(
+        self: "Agent[Deps, Out]",
+        run: Run[object],
+        answers: Sequence[Answer],
+        /,
+        *,
+        deps: object = _NO_DEPS,
+        **options: Unpack[RunOptions],
+    ) -> Run[Out]:
+        """Take a blocked run up again with answers to what it asks: `approve(…)`, `deny(…)`.
+
+        The given run is unchanged. While some requests stay open, the run stays blocked. The
+        journal is the one that the run was begun with, if it had one.
+
+        Raises:
+            RunFailed: the run ended in `Failed`; the exception carries the run.
+            UsageError: an argument is wrong.
+        """
+        cancel, journal, clock = _for_answers(**options)
+        runtime = self._runtime(deps, journal, clock)
+        now = runtime.clock.now()
+        events: list[Event] = [
+            ApprovalAnswered(
+                answer.request.approval_id,
+                answer.request.digest,
+                answer.approved,
+                now,
+                reason=answer.reason,
+            )
+            for answer in answers
+        ]
+        driver = await driven(self.program, Transition(run.state), runtime, cancel, events)
+        return self._finished(driver)
+
+    # --- what they share ----------------------------------------------------------------------
+
+    @cached_property
+    def _model(self) -> LanguageModel:
+        model = self._given_model
+        if not isinstance(model, str):
+            return model
+        from stepfold.providers import resolve_model
+
+        return resolve_model(model)
+
+    def _runtime(
+        self, deps: object, journal: Journal | None, clock: Clock | None
+    ) -> Runtime[Deps_contra]:
+        if deps is _NO_DEPS and self._deps_type is not object:
+            wanted = getattr(self._deps_type, "__name__", str(self._deps_type))
+            raise UsageError(f"deps: expected {wanted}, got nothing: give deps=…")
+        kind = self._deps_type
+        if isinstance(kind, type) and not is_protocol(kind) and not isinstance(deps, kind):
+            raise UsageError(f"deps: expected {kind.__name__}, got {type(deps).__name__}")
+        given = cast("Deps_contra", deps)  # checked above, as far as a type can be at run time
+        return Runtime(
+            models=(self._model,),
+            tools=self._tools,
+            deps=given,
+            clock=SystemClock() if clock is None else clock,
+            journal=journal,
+            concurrency=self._concurrency,
+        )
+
+    async def _driven(
+        self, prompt: str | Sequence[Message], deps: object, **options: Unpack[RunOptions]
+    ) -> Driver[Deps_contra]:
+        given = self._begin(prompt, deps, **options)
+        journal = given.runtime.journal
+        if journal is not None:
+            await journal.begin(given.header)
+        return await driven(self.program, given.first, given.runtime, given.cancel)
+
+    def _begin(
+        self,
+        prompt: str | Sequence[Message],
+        deps: object,
+        *,
+        cancel: CancelHandle | None = None,
+        journal: Journal | None = None,
+        clock: Clock | None = None,
+        run_id: str | None = None,
+        seed: int | None = None,
+    ) -> "_Begun[Deps_contra]":
+        runtime = self._runtime(deps, journal, clock)
+        run = f"run-{secrets.token_hex(8)}" if run_id is None else run_id
+        drawn = secrets.randbits(63) if seed is None else seed
+        at = runtime.clock.now()
+        first = begin(self.program, prompt, run=run, seed=drawn, at=at)
+        messages = (UserMessage(prompt),) if isinstance(prompt, str) else tuple(prompt)
+        header = JournalHeader(
+            run, drawn, at, messages, self.program.fingerprint, commands=command_ids(first)
+        )
+        return _Begun(first, runtime, header, cancel)
+
+    def _outcome(self, driver: Driver[Deps_contra]) -> Outcome[Run[Out_co], RunFailed]:
+        run = Run(driver.state, self.output)
+        end = run.end
+        if not isinstance(end, Failed):
+            return Success(run)
+        failed = RunFailed(run, f"{end.error.message}", end.error)
+        failed.__cause__ = driver.cause
+        return Failure(failed)
+
+    def _finished(self, driver: Driver[Deps_contra]) -> Run[Out_co]:
+        match self._outcome(driver):
+            case Success(run):
+                return run
+            case Failure(failed):
+                raise failed
+
+
+@final
+@frozen(eq=False)
+class _Begun(Generic[Deps_contra]):
+    """A run that is about to be driven."""
+
+    first: Transition
+    runtime: Runtime[Deps_contra]
+    header: JournalHeader
+    cancel: CancelHandle | None
+
+
+def _for_answers(
+    *,
+    cancel: CancelHandle | None = None,
+    journal: Journal | None = None,
+    clock: Clock | None = None,
+    run_id: str | None = None,
+    seed: int | None = None,
+) -> tuple[CancelHandle | None, Journal | None, Clock | None]:
+    if run_id is not None or seed is not None:
+        raise UsageError("answer: expected no run_id and no seed: the run has them already")
+    return cancel, journal, clock
+
+
+def _name_of(model: str | LanguageModel) -> str:
+    """The name of a model in a state; both `provider/model` and `provider:model` are ids."""
+    if not isinstance(model, str):
+        return model_name(model)
+    slash, colon = model.find("/"), model.find(":")
+    if colon >= 0 and (slash < 0 or colon < slash):
+        return model.replace(":", "/", 1)
+    if slash < 0:
+        raise UsageError(f"model: expected an id such as 'openai/gpt-5.4', got {model!r}")
+    return model
+
+
+def _text_of(argument: str, given: object) -> str:
+    if isinstance(given, str):
+        return given
+    raise UsageError(f"{argument}: expected text, got {type(given).__name__}")
+
+
+def _in_event_loop() -> bool:
+    try:
+        anyio.get_current_task()
+    except RuntimeError:
+        return False
+    return True

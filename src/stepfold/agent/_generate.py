@@ -1,0 +1,180 @@
+"""`generate_text` and `stream_text`: the agent's loop without an agent."""
+
+from collections.abc import Sequence
+from typing import Never, cast, overload
+
+from typing_extensions import TypeVar, Unpack
+
+from stepfold.agent._agent import Agent
+from stepfold.agent._options import GenerateOptions, RunOptions
+from stepfold.agent._output import Output
+from stepfold.agent._run import Run
+from stepfold.agent._run_stream import RunStream
+from stepfold.loop import is_step_count
+from stepfold.shell import AnyTool
+from stepfold.values import NO_SETTINGS, Message, UsageError
+
+D = TypeVar("D")
+Out = TypeVar("Out")
+
+
+@overload
+async def generate_text(
+    prompt: str | Sequence[Message],
+    /,
+    *,
+    tools: Sequence[AnyTool[object, object]] = (),
+    output: None = None,
+    **options: Unpack[GenerateOptions],
+) -> Run[str]: ...
+@overload
+async def generate_text(
+    prompt: str | Sequence[Message],
+    /,
+    *,
+    tools: Sequence[AnyTool[object, object]] = (),
+    output: Output[Out],
+    **options: Unpack[GenerateOptions],
+) -> Run[Out]: ...
+@overload
+async def generate_text(
+    prompt: str | Sequence[Message],
+    /,
+    *,
+    deps: D,
+    tools: Sequence[AnyTool[D, object]],
+    output: None = None,
+    **options: Unpack[GenerateOptions],
+) -> Run[str]: ...
+@overload
+async def generate_text(
+    prompt: str | Sequence[Message],
+    /,
+    *,
+    deps: D,
+    tools: Sequence[AnyTool[D, object]],
+    output: Output[Out],
+    **options: Unpack[GenerateOptions],
+) -> Run[Out]: ...
+async def generate_text(
+    prompt: str | Sequence[Message],
+    /,
+    *,
+    deps: object = None,
+    tools: Sequence[AnyTool[Never, object]] = (),
+    output: Output[object] | None = None,
+    **options: Unpack[GenerateOptions],
+) -> Run[object]:
+    """Ask a model, and let it use tools.
+
+    Stops after one step unless `stop_when` says otherwise, as in the AI SDK: with tools, give
+    something like `stop_when=is_step_count(5)`, or use an `Agent`.
+
+    Args:
+        prompt: Text, or the messages of a conversation; the sequence itself is not changed.
+        deps: What the tools' contexts hold.
+        tools: Functions made tools by `@tool`.
+        output: What the run gives: text by default, or `object_of(…)`.
+        options: See `GenerateOptions`; `model` has to be there.
+
+    Raises:
+        RunFailed: the run ended in `Failed`; the exception carries the run.
+        UsageError: an argument is wrong, or the model's id or key is not known.
+    """
+    agent, own = _agent_of(tools, output, options)
+    return await agent.generate(prompt, deps=deps, **own)
+
+
+@overload
+def stream_text(
+    prompt: str | Sequence[Message],
+    /,
+    *,
+    tools: Sequence[AnyTool[object, object]] = (),
+    output: None = None,
+    **options: Unpack[GenerateOptions],
+) -> RunStream[str]: ...
+@overload
+def stream_text(
+    prompt: str | Sequence[Message],
+    /,
+    *,
+    tools: Sequence[AnyTool[object, object]] = (),
+    output: Output[Out],
+    **options: Unpack[GenerateOptions],
+) -> RunStream[Out]: ...
+@overload
+def stream_text(
+    prompt: str | Sequence[Message],
+    /,
+    *,
+    deps: D,
+    tools: Sequence[AnyTool[D, object]],
+    output: None = None,
+    **options: Unpack[GenerateOptions],
+) -> RunStream[str]: ...
+@overload
+def stream_text(
+    prompt: str | Sequence[Message],
+    /,
+    *,
+    deps: D,
+    tools: Sequence[AnyTool[D, object]],
+    output: Output[Out],
+    **options: Unpack[GenerateOptions],
+) -> RunStream[Out]: ...
+def stream_text(
+    prompt: str | Sequence[Message],
+    /,
+    *,
+    deps: object = None,
+    tools: Sequence[AnyTool[Never, object]] = (),
+    output: Output[object] | None = None,
+    **options: Unpack[GenerateOptions],
+) -> RunStream[object]:
+    """Ask a model, and let it use tools, part by part.
+
+    As `generate_text`, but gives a stream to be used in `async with`; see `Agent.stream`.
+
+    Raises:
+        UsageError: an argument is wrong, or the model's id or key is not known.
+    """
+    agent, own = _agent_of(tools, output, options)
+    return agent.stream(prompt, deps=deps, **own)
+
+
+def _agent_of(
+    tools: Sequence[AnyTool[Never, object]],
+    output: Output[object] | None,
+    options: GenerateOptions,
+) -> tuple[Agent[object, object], RunOptions]:
+    """The agent that the options describe, and what belongs to its one run."""
+    own: RunOptions = {}
+    if "cancel" in options:
+        own["cancel"] = options["cancel"]
+    if "journal" in options:
+        own["journal"] = options["journal"]
+    if "clock" in options:
+        own["clock"] = options["clock"]
+    if "run_id" in options:
+        own["run_id"] = options["run_id"]
+    if "seed" in options:
+        own["seed"] = options["seed"]
+    stop_when = options.get("stop_when")
+    if "model" not in options:
+        raise UsageError("generate_text: expected model=…, got none")
+    agent = Agent(
+        model=options["model"],
+        tools=cast("Sequence[AnyTool[object, object]]", tools),  # the overloads tie deps to tools
+        output=output,
+        instructions=options.get("instructions", ""),
+        stop_when=is_step_count(1) if stop_when is None else stop_when,
+        limits=options.get("limits"),
+        settings=options.get("settings", NO_SETTINGS),
+        tool_choice=options.get("tool_choice", "auto"),
+        retry=options.get("retry"),
+        provider_options=options.get("provider_options"),
+        concurrency=options.get("concurrency"),
+        allow_system_messages=options.get("allow_system_messages", False),
+    )
+    return agent, own

@@ -1,0 +1,188 @@
+"""`Run`: what a finished, stopped or blocked run holds."""
+
+import json
+from collections.abc import AsyncIterator, Awaitable
+from functools import cached_property
+from typing import Generic, Never, final, overload
+
+from attrs import field, frozen
+from typing_extensions import TypeVar
+
+from stepfold.agent._output import Output
+from stepfold.loop import Done, LoopState, open_requests
+from stepfold.schema import bind
+from stepfold.shell import AnyTool
+from stepfold.values import (
+    Blocked,
+    Cancelled,
+    Completed,
+    Failed,
+    Failure,
+    Message,
+    ModelWarning,
+    NoOutput,
+    Outcome,
+    RunEnd,
+    RunError,
+    StepfoldError,
+    StepResult,
+    Stopped,
+    Success,
+    ToolResult,
+    Usage,
+    UsageError,
+)
+
+Out_co = TypeVar("Out_co", covariant=True)
+S = TypeVar("S", default=Never)
+X = TypeVar("X", default=Never)
+T = TypeVar("T")
+
+
+class RunFailed(StepfoldError):
+    """A run could not go on, or has no output; `run` holds everything until then.
+
+    `error` is why, as a value; `None` where the run did not fail but was stopped, blocked or
+    cancelled before it had an output.
+    """
+
+    def __init__(self, run: "Run[object]", message: str, error: RunError | None = None) -> None:
+        super().__init__(message)
+        self.run: Run[object] = run
+        self.error: RunError | None = error
+
+
+@final
+@frozen(eq=False)
+class Run(Generic[Out_co]):
+    """A run, at rest or at its end: always whole, however it ended."""
+
+    state: LoopState
+    _output: Output[Out_co] = field(alias="output", repr=False)
+
+    @property
+    def id(self) -> str:
+        """The id of the run."""
+        return self.state.identity.run
+
+    @property
+    def steps(self) -> tuple[StepResult, ...]:
+        """The steps that came to rest, in order."""
+        return self.state.steps
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The whole history, ready to be sent again with another message after it."""
+        return self.state.messages
+
+    @property
+    def usage(self) -> Usage:
+        """What all replies together reported."""
+        return self.state.usage
+
+    @property
+    def warnings(self) -> tuple[ModelWarning, ...]:
+        """The warnings of all steps."""
+        return tuple(warning for step in self.state.steps for warning in step.warnings)
+
+    @property
+    def text(self) -> str:
+        """The text of the last step; empty if there was none."""
+        return self.state.steps[-1].text if self.state.steps else ""
+
+    @cached_property
+    def output(self) -> Outcome[Out_co, NoOutput]:
+        """The promised output, or why there is none; that of a wrap-up counts."""
+        phase = self.state.phase
+        if isinstance(phase, Done) and phase.output is not None:
+            return self._output.decode(phase.output)
+        if isinstance(phase, Done) and isinstance(phase.end, Failed):
+            error = phase.end.error
+            return Failure(error if isinstance(error, NoOutput) else NoOutput(error.message))
+        return Failure(NoOutput(f"the run has no output: {self._told()}", self.text))
+
+    @cached_property
+    def end(self) -> RunEnd[Out_co]:
+        """How the run ended, or `Blocked` if it rests."""
+        phase = self.state.phase
+        if not isinstance(phase, Done):
+            return Blocked(open_requests(self.state))
+        match phase.end:
+            case Completed():
+                match self.output:
+                    case Success(value):
+                        return Completed(value)
+                    case Failure(error):
+                        return Failed(error)
+            case Stopped() | Blocked() | Failed() | Cancelled() as end:
+                return end
+
+    def unwrap(self) -> Out_co:
+        """Give the output.
+
+        Raises:
+            RunFailed: there is none; the text says how the run ended.
+        """
+        match self.output:
+            case Success(value):
+                return value
+            case Failure(error):
+                end = self.end
+                raise RunFailed(self, error.message, end.error if isinstance(end, Failed) else None)
+
+    def _told(self) -> str:
+        phase = self.state.phase
+        if not isinstance(phase, Done):
+            return f"it is blocked on {len(open_requests(self.state))} open requests"
+        match phase.end:
+            case Stopped(stop):
+                return f"it was stopped by {stop.name}"
+            case Cancelled(reason):
+                return f"it was cancelled: {reason}"
+            case Completed() | Blocked() | Failed():
+                return "it ended"
+
+    @overload
+    def results_of(self, tool: AnyTool[Never, AsyncIterator[T]], /) -> tuple[T, ...]: ...
+    @overload
+    def results_of(self, tool: AnyTool[Never, Awaitable[Outcome[S, X]]], /) -> tuple[S, ...]: ...
+    @overload
+    def results_of(self, tool: AnyTool[Never, Awaitable[T]], /) -> tuple[T, ...]: ...
+    @overload
+    def results_of(self, tool: AnyTool[Never, Outcome[S, X]], /) -> tuple[S, ...]: ...
+    @overload
+    def results_of(self, tool: AnyTool[Never, T], /) -> tuple[T, ...]: ...
+    def results_of(self, tool: AnyTool[Never, object], /) -> object:
+        """Give what this tool returned in all steps, in order; failed calls are left out.
+
+        Results are decoded from the history by the returned type of the tool; without an
+        annotation that has a JSON form, they are JSON values.
+
+        Raises:
+            UsageError: a stored result does not fit the tool's returned type.
+        """
+        return tuple(
+            _decoded(tool, part)
+            for message in self.state.messages
+            if not isinstance(message.content, str)
+            for part in message.content
+            if isinstance(part, ToolResult) and part.tool_name == tool.name and _is_success(part)
+        )
+
+
+def _is_success(part: ToolResult) -> bool:
+    return type(part.output).__name__ in {"TextOutput", "JsonOutput", "ContentOutput"}
+
+
+def _decoded(tool: AnyTool[Never, object], part: ToolResult) -> object:
+    form = tool.parameters.returns
+    if form is None:
+        return part.json.value
+    match bind(form, json.loads(part.json.text)):
+        case Success(value):
+            return value
+        case Failure(faults):
+            raise UsageError(
+                f"the stored result of {tool.name} does not fit its returned type: "
+                f"{faults[0].pointer}: {faults[0].message}"
+            )
