@@ -45,6 +45,16 @@ def accepts(schema: object, value: object) -> bool:
         ({"contains": {"const": 1}}, [[0, 1]], [[], [0]]),
         ({"contains": {"const": 1}, "minContains": 0, "maxContains": 1}, [[]], [[1, 1]]),
         ({"properties": {"a": {"const": 1}}}, [{}, {"a": 1, "b": 0}, 1], [{"a": 2}]),
+        (
+            {"type": "object", "properties": {"a": {}}, "required": ["a"]},
+            [{"a": 1, "b": 2}],
+            [{}, [], "a", None],
+        ),
+        (
+            {"properties": {"a": {}}, "required": ["a"], "additionalProperties": False},
+            [{"a": 1}, [], "a", None],
+            [{}, {"a": 1, "b": 2}, {"b": 1}],
+        ),
         ({"required": ["a"]}, [{"a": None}], [{}]),
         ({"additionalProperties": {"const": 1}}, [{}, {"a": 1}], [{"a": 2}]),
         ({"propertyNames": {"pattern": "^a"}}, [{"a": 1}, []], [{"b": 1}]),

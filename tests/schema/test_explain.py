@@ -82,7 +82,10 @@ def faults(schema: object, value: object) -> list[tuple[str, str]]:
             'expected the property "a" (any value), got an object without it',
         ),
         (
-            {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/N"}], "$defs": {"N": {"type": "null"}}},
+            {
+                "anyOf": [{"type": "string"}, {"$ref": "#/$defs/N"}],
+                "$defs": {"N": {"type": "null"}},
+            },
             1,
             "",
             "expected a string or null, got 1",
@@ -101,6 +104,14 @@ def faults(schema: object, value: object) -> list[tuple[str, str]]:
             1,
             "",
             "expected null, got 1",
+        ),
+        ({"enum": [1, 2], "const": 1}, 2, "", "expected 1, got 2"),
+        ({"contains": {"const": 1}, "items": {"const": 0}}, [1], "/0", "expected 0, got 1"),
+        (
+            {"dependentRequired": {"a": ["b"], "c": ["d"]}},
+            {"a": 1, "b": 1, "c": 1},
+            "",
+            'expected the property "d" (any value), got an object without it',
         ),
         ({"anyOf": [False, {"const": 1}]}, 2, "", "expected 1, got 2"),
     ],
@@ -152,8 +163,6 @@ def test_value_nested_too_deep_for_the_stack_is_a_fault() -> None:
     for _ in range(100_000):
         value = [value]
 
-    assert decoder.check(value) == (
-        SchemaFault("", "expected a value that is nested less deep"),
-    )
+    assert decoder.check(value) == (SchemaFault("", "expected a value that is nested less deep"),)
     while value:
         [value] = value  # type: ignore[assignment]  # unwound by hand, as its end would recurse

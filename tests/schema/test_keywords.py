@@ -69,6 +69,10 @@ def test_schema_is_refused(schema: object, words: str) -> None:
         {"$id": "https://example.org/a", "$schema": "http://json-schema.org/draft-07/schema#"},
         {"$ref": "#/definitions/a~1b%20c", "definitions": {"a/b c": True}},
         {"$ref": "#/allOf/0/items", "allOf": [{"items": {}}]},
+        {
+            "properties": {"a": {"$ref": "#/$defs/A"}, "b": {"$ref": "#/$defs/B"}},
+            "$defs": {"A": {"$ref": "#/$defs/B"}, "B": {}},
+        },
         {"prefixItems": []},
         {"minItems": 1.0},
     ],
@@ -84,7 +88,9 @@ def test_text_that_is_no_json_is_refused() -> None:
 
 def test_input_of_a_tool_must_be_an_object() -> None:
     assert object_form_of(JsonText('{"type":"object"}'), where="x").decoder.check({}) == ()
-    with pytest.raises(UsageError, match=r"^x: expected the schema of an object, got type \"array\""):
+    with pytest.raises(
+        UsageError, match=r"^x: expected the schema of an object, got type \"array\""
+    ):
         object_form_of(JsonText('{"type":"array"}'), where="x")
     with pytest.raises(UsageError, match="got type null"):
         require_object(JsonSchemaForm(JsonText("true")), where="x")

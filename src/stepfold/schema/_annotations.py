@@ -45,7 +45,7 @@ from stepfold.schema._decoder import Decoder
 from stepfold.schema._faults import shortened
 from stepfold.schema._form import TypedForm, form_runs_user_code
 from stepfold.schema._grammars import GRAMMAR_OF_TYPE
-from stepfold.schema._hints import TypeVariables, stands_for, variables_of
+from stepfold.schema._hints import TypeVariables, meaning_of, stands_for, variables_of
 from stepfold.schema._kinds import is_array, is_class, is_enum, is_object, members_of, tuple_in
 from stepfold.schema._narrowing import constrained, is_hashable, is_textual
 from stepfold.schema._nodes import (
@@ -115,8 +115,9 @@ class AnnotationReader:
         Raises:
             UsageError: for a type that is not supported.
         """
-        if _is_hashable(annotation) and annotation in _SCALARS:
-            return _SCALARS[annotation]
+        scalar = _scalar(annotation)
+        if scalar is not None:
+            return scalar
         if annotation == JsonValue:
             return AnyNode("frozen")
         if annotation == JsonInput:
@@ -170,7 +171,7 @@ class AnnotationReader:
                 "make it an attrs class, a dataclass, a TypedDict or a NamedTuple",
             )
         inner = tuple(_substituted(argument, variables) for argument in arguments)
-        key = (cls, inner)
+        key = (cls, *map(_hashable, inner))
         if key in self._names:
             return ReferenceNode(self._names[key])
         name = self._named(key, _name_of(cls, inner))
@@ -234,16 +235,13 @@ class AnnotationReader:
         """A `type` statement: it may be recursive, so it is a definition like a class."""
         alias = annotation if _is_alias(annotation) else get_origin(annotation)
         inner = tuple(_substituted(argument, variables) for argument in get_args(annotation))
-        key = (alias, inner)
+        key = (alias, *map(_hashable, inner))
         if key in self._names:
             return ReferenceNode(self._names[key])
         title = str(getattr(alias, "__name__", "Alias"))
         name = self._named(key, _name_with(title, inner))
         within = dict(zip(tuple_in(alias, "__type_params__"), inner, strict=False))
-        try:
-            meant: object = getattr(alias, "__value__")  # noqa: B009 - only aliases have it
-        except NameError as error:
-            raise _refused(where, alias, f"define what it names ({error})") from error
+        meant = meaning_of(alias, where=where)
         node = self.node(meant, f"{title}, in {where}", within)
         self.definitions[name] = node
         return ReferenceNode(name)
@@ -337,12 +335,19 @@ def _default_text(default: object, node: Node) -> JsonText | None:
             return None
 
 
-def _is_hashable(annotation: object) -> bool:
+def _scalar(annotation: object) -> Node | None:
     try:
-        hash(annotation)
+        return _SCALARS.get(annotation)
+    except TypeError:  # it cannot be hashed, or its metadata cannot
+        return None
+
+
+def _hashable(argument: object) -> object:
+    try:
+        hash(argument)
     except TypeError:
-        return False
-    return True
+        return repr(argument)
+    return argument
 
 
 def _is_alias(annotation: object) -> bool:

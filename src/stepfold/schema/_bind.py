@@ -103,7 +103,7 @@ class Builders:
                 return _map_builder(self.builder(node.key), self.builder(node.value))
             case UnionNode(members):
                 return self._union(members)
-            case ObjectNode():
+            case _:
                 return self._object(node)
 
     def _reference(self, name: str) -> Build:
@@ -124,10 +124,8 @@ class Builders:
         ]
 
         def build_union(value: object) -> object:
-            for accepts, build in choices:
-                if accepts(value):
-                    return build(value)
-            return value
+            # One of them accepts: the value passed the check of the union.
+            return next(build for accepts, build in choices if accepts(value))(value)
 
         return build_union
 

@@ -257,7 +257,7 @@ def _runs_user_code(cls: type[object], kind: ClassKind) -> bool:
     if type(cls).__call__ is not type.__call__:
         return True
     if kind == "named-tuple":
-        return "__new__" not in cls.__dict__ or "__init__" in cls.__dict__
+        return cls.__init__ is not object.__init__ or not _is_generated(cls.__new__)
     hooks = ("__attrs_pre_init__", "__attrs_post_init__", "__post_init__")
     if cls.__new__ is not object.__new__ or any(hasattr(cls, hook) for hook in hooks):
         return True
@@ -285,5 +285,7 @@ def _is_generated(function: object) -> bool:
         return True
     code: object = getattr(function, "__code__", None)
     return isinstance(code, types.CodeType) and (
-        code.co_filename.startswith("<attrs generated") or "__create_fn__" in code.co_qualname
+        code.co_filename.startswith("<attrs generated")
+        or "__create_fn__" in code.co_qualname  # dataclass
+        or code.co_name == "<lambda>"  # NamedTuple
     )

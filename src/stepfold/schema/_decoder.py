@@ -15,7 +15,7 @@ from stepfold.schema._faults import Faults, SchemaFault, shortened
 from stepfold.schema._keywords import inspect_schema
 from stepfold.values._errors import UsageError
 from stepfold.values._json import DEFAULT_BOUNDS, JsonBounds, JsonText, parse_json
-from stepfold.values._outcome import Failure, Outcome, Success
+from stepfold.values._outcome import Failure, Outcome
 
 Check: TypeAlias = Callable[[object], Faults]
 
@@ -72,14 +72,13 @@ class Decoder:
 
 
 def _document(schema: JsonText, where: str) -> object:
-    match parse_json(schema.text):
-        case Success(document):
-            return document
-        case Failure(fault):
-            raise UsageError(
-                f"{where}: expected a JSON Schema, got text that is not acceptable JSON "
-                f"({fault.message}); give the schema as one JSON document"
-            )
+    parsed = parse_json(schema.text)
+    if isinstance(parsed, Failure):
+        raise UsageError(
+            f"{where}: expected a JSON Schema, got text that is not acceptable JSON "
+            f"({parsed.failure().message}); give the schema as one JSON document"
+        )
+    return parsed.unwrap()
 
 
 def check_text(
@@ -92,11 +91,11 @@ def check_text(
     """
     if not text.strip():
         text = "{}"
-    match parse_json(text, bounds):
-        case Failure(fault):
-            at = "" if fault.position is None else f" at character {fault.position}"
-            message = f"expected one complete JSON document, got text that is none: {fault.message}"
-            return Failure((SchemaFault("", shortened(f"{message}{at}")),))
-        case Success(value):
-            faults = decoder.check(value)
-            return Failure(faults) if faults else Success(value)
+    parsed = parse_json(text, bounds)
+    if isinstance(parsed, Failure):
+        fault = parsed.failure()
+        at = "" if fault.position is None else f" at character {fault.position}"
+        message = f"expected one complete JSON document, got text that is none: {fault.message}"
+        return Failure((SchemaFault("", shortened(f"{message}{at}")),))
+    faults = decoder.check(parsed.unwrap())
+    return Failure(faults) if faults else parsed

@@ -157,22 +157,23 @@ class _Translation:
         return _UntranslatableError(pointer, message)
 
     def _refuse_recursion(self) -> None:
-        def follow(schema: object, pointer: str, open_names: tuple[str, ...]) -> None:
+        def follow(schema: object, pointer: str, came_from: dict[str, str]) -> None:
             if is_array(schema):
                 for index, item in enumerate(schema):
-                    follow(item, pointer_to(pointer, index), open_names)
+                    follow(item, pointer_to(pointer, index), came_from)
             if not is_object(schema):
                 return
             reference = schema.get("$ref")
             if isinstance(reference, str):
-                if reference in open_names:
-                    raise self._untranslatable(pointer, "a type that does not contain itself")
-                follow(resolved(self.root, reference), pointer, (*open_names, reference))
+                if reference in came_from:
+                    expected = "a type that does not contain itself"
+                    raise self._untranslatable(came_from[reference], expected)
+                follow(resolved(self.root, reference), pointer, {**came_from, reference: pointer})
             for keyword, value in schema.items():
                 if keyword not in ("$defs", "definitions", "enum", "const", "default", "examples"):
-                    follow(value, pointer_to(pointer, keyword), open_names)
+                    follow(value, pointer_to(pointer, keyword), came_from)
 
-        follow(self.root, "", ())
+        follow(self.root, "", {})
 
     def _schema(self, schema: object, pointer: str) -> Document:
         if not is_object(schema):

@@ -97,15 +97,14 @@ def unbind(value: object, form: Form | None = None) -> object:
     Raises:
         UsageError: for what has no JSON form (see `encode_result`), or not that of the form.
     """
-    faults: Faults = ()
-    match encode_result(value):
-        case Failure(fault):
-            faults = (fault,)
-        case Success(text):
-            plain: object = json.loads(text.text)
-            faults = () if form is None else form.decoder.check(plain)
-            if not faults:
-                return plain
+    encoded = encode_result(value)
+    if isinstance(encoded, Failure):
+        faults: Faults = (encoded.failure(),)
+    else:
+        plain: object = json.loads(encoded.unwrap().text)
+        faults = () if form is None else form.decoder.check(plain)
+        if not faults:
+            return plain
     told = "; ".join(f"at '{fault.pointer}': {fault.message}" for fault in faults)
     raise UsageError(f"unbind(): {told}; change the value or the type it is declared with")
 

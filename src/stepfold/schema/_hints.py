@@ -1,5 +1,7 @@
 """Annotations of classes and functions, resolved, and type variables put in place."""
 
+import sys
+import types
 import typing
 from collections.abc import Mapping
 from typing import TypeAlias, TypeVar, get_args, get_origin
@@ -30,6 +32,23 @@ def hints_of(owner: object, *, where: str) -> dict[str, object]:
         raise _unresolved(error, where) from error
     except Exception as error:
         raise _unresolved(error, where) from error
+
+
+def meaning_of(alias: object, *, where: str) -> object:
+    """What a `type` statement or a `TypeAliasType` stands for, resolved in its module.
+
+    Raises:
+        UsageError: when a name in it cannot be resolved.
+    """
+    module = sys.modules.get(str(getattr(alias, "__module__", "")))
+    try:
+        value: object = getattr(alias, "__value__")  # noqa: B009 - evaluated when it is read
+        holder = types.SimpleNamespace(__annotations__={"value": value})
+        names = {} if module is None else vars(module)
+        meant: object = typing.get_type_hints(holder, names, include_extras=True)["value"]
+    except Exception as error:
+        raise _unresolved(error, where) from error
+    return meant
 
 
 def _hints(owner: object, local: dict[str, object] | None) -> dict[str, object]:

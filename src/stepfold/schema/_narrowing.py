@@ -91,7 +91,8 @@ def is_hashable(node: Node, definitions: Mapping[str, Node]) -> bool:
                 if name in seen:
                     return True
                 seen.add(name)
-                return name in definitions and check(definitions[name])
+                # Not there yet when a class is in a set within itself.
+                return name not in definitions or check(definitions[name])
             case ObjectNode():
                 made = part.constructor
                 if made is None or _refuses_hash(made):

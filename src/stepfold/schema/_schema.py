@@ -109,7 +109,7 @@ class SchemaWriter:
                 return self._array(node)
             case MapNode():
                 return self._map(node)
-            case ObjectNode():
+            case _:
                 return self._object(node)
 
     def _array(self, node: ArrayNode | TupleNode) -> Written:

@@ -89,6 +89,8 @@ class _Walk:
             self.open.discard(id(value))
 
     def _container(self, value: object, pointer: str, depth: int) -> object:
+        if isinstance(value, JsonText):  # itself an attrs class, so it comes first
+            return self.encoded(value.value, pointer, depth)
         fields = fields_of_object(value)
         if fields is not None:
             return {
@@ -97,8 +99,6 @@ class _Walk:
             }
         if hasattr(value, "model_dump") and hasattr(value, "model_json_schema"):
             return self.encoded(_dumped(value, pointer), pointer, depth)
-        if isinstance(value, JsonText):
-            return self.encoded(value.value, pointer, depth)
         if is_mapping(value):
             return self._mapping(value, pointer, depth)
         if is_set(value):
