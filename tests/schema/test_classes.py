@@ -47,8 +47,8 @@ class Private:
     computed: int = attrs.field(init=False, default=0)
 
 
-@attr.s  # type: ignore[no-untyped-def]
-class Old:
+@attr.s
+class Old:  # type: ignore[no-untyped-def]
     typed = attr.ib(type=int)
     untyped = attr.ib()  # type: ignore[var-annotated]
 
