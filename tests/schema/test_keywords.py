@@ -94,3 +94,11 @@ def test_input_of_a_tool_must_be_an_object() -> None:
         object_form_of(JsonText('{"type":"array"}'), where="x")
     with pytest.raises(UsageError, match="got type null"):
         require_object(JsonSchemaForm(JsonText("true")), where="x")
+
+
+def test_schema_may_be_a_dict() -> None:
+    form = JsonSchemaForm.of({"type": "object", "required": ["a"]})
+
+    assert form == JsonSchemaForm(JsonText('{"type":"object","required":["a"]}'))
+    with pytest.raises(UsageError, match="^here: expected a JSON Schema, got a value that is not"):
+        JsonSchemaForm.of({"const": object()}, where="here")

@@ -32,6 +32,8 @@ from stepfold.values._outcome import Failure, Outcome, Success
 DialectName: TypeAlias = Literal[
     "draft-2020-12", "draft-07", "openai-strict", "anthropic", "google"
 ]
+"""A family of providers, or a draft of JSON Schema; the table above says what each accepts."""
+
 Document: TypeAlias = dict[str, object]
 
 

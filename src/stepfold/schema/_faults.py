@@ -31,6 +31,7 @@ class SchemaFault:
 
 
 Faults: TypeAlias = tuple[SchemaFault, ...]
+"""What is wrong with one value, the first ten faults in the order of the schema."""
 
 
 def pointer_to(pointer: str, key: str | int) -> str:

@@ -52,8 +52,25 @@ class JsonSchemaForm:
         default=Factory(_decoder, takes_self=True), init=False, eq=False, repr=False
     )
 
+    @staticmethod
+    def of(schema: Mapping[str, object], *, where: str = "JsonSchemaForm") -> "JsonSchemaForm":
+        """The form of a schema that is a dict, such as those of MCP.
+
+        Raises:
+            UsageError: when it is no JSON, or as the constructor does.
+        """
+        try:
+            text = JsonText.of(schema)
+        except (TypeError, ValueError) as error:
+            raise UsageError(
+                f"{where}: expected a JSON Schema, got a value that is not JSON ({error}); give "
+                "dicts, lists and scalars"
+            ) from error
+        return JsonSchemaForm(text, where)
+
 
 Form: TypeAlias = TypedForm | JsonSchemaForm
+"""What values look like: a Python type, or a ready JSON Schema."""
 
 
 def schema_of(form: Form) -> JsonText:
