@@ -87,14 +87,14 @@ _SCALARS: Final[dict[Scalar, Encoder]] = {
     Scalar.BYTES: _bytes,
     Scalar.JSON: _json,
 }
-_TYPES: Final[dict[Scalar, type]] = {
-    Scalar.NULL: type(None),
-    Scalar.BOOLEAN: bool,
-    Scalar.INTEGER: int,
-    Scalar.NUMBER: float,
-    Scalar.STRING: str,
-    Scalar.BYTES: bytes,
-    Scalar.JSON: JsonText,
+_TYPES: Final[dict[Scalar, tuple[type, ...]]] = {
+    Scalar.NULL: (type(None),),
+    Scalar.BOOLEAN: (bool,),
+    Scalar.INTEGER: (int,),
+    Scalar.NUMBER: (float, int),
+    Scalar.STRING: (str,),
+    Scalar.BYTES: (bytes,),
+    Scalar.JSON: (JsonText,),
 }
 
 
@@ -200,7 +200,7 @@ def object_encoder(kind: type, head: JsonTree) -> Encoder:
 
 
 def _choice(forms: tuple[Single, ...]) -> Encoder:
-    encoders = {_type_of(form): encoder_of(form) for form in forms}
+    encoders = {kind: encoder_of(form) for form in forms for kind in _types_of(form)}
     expected = " or ".join(kind.__name__ for kind in encoders)
 
     def encode(value: object) -> object:
@@ -215,13 +215,13 @@ def _choice(forms: tuple[Single, ...]) -> Encoder:
     return encode
 
 
-def _type_of(form: Single) -> type:
+def _types_of(form: Single) -> tuple[type, ...]:
     match form:
         case Scalar():
             return _TYPES[form]
         case Words():
-            return str
+            return (str,)
         case Items() | Row():
-            return tuple
+            return (tuple,)
         case Object(kind):
-            return kind
+            return (kind,)
