@@ -101,6 +101,9 @@ def _standardised(program: Program, prompt: str | Sequence[Message]) -> tuple[Me
             msg = "prompt: expected text or messages, got an empty string"
             raise UsageError(msg)
         return (UserMessage(prompt),)
+    if not hasattr(prompt, "__iter__"):
+        msg = f"prompt: expected text or a sequence of messages, got {type(prompt).__name__}"
+        raise UsageError(msg)
     messages: list[Message] = []
     for index, message in enumerate(prompt):
         _require_message(program, index, message)

@@ -277,20 +277,28 @@ def fold_parts(parts: Iterable[StreamPart]) -> ModelReply:
 
 
 def normal_reply(reply: ModelReply) -> ModelReply:
-    """A reply that came in one piece, as if it had been streamed: no empty text in it."""
-    if any(_is_unclean(part) for part in reply.content):
-        return evolve(reply, content=fold_parts(parts_of(reply)).content)
-    return reply
+    """A reply that came in one piece, as if it had been streamed: no empty text in it.
+
+    Ids stay as they are: the loop makes them unique.
+    """
+    cleaned = [_cleaned(part) for part in reply.content]
+    if all(clean is part for clean, part in zip(cleaned, reply.content, strict=True)):
+        return reply
+    return evolve(reply, content=tuple(clean for clean in cleaned if clean is not None))
 
 
-def _is_unclean(part: ReplyPart) -> bool:
+def _cleaned(part: ReplyPart) -> ReplyPart | None:
     match part:
-        case Text(text, provider_options=options) | Reasoning(text, provider_options=options):
-            return (not text and options is None) or without_lone_surrogates(text) is not text
-        case ToolCall():
-            return without_lone_surrogates(part.input) is not part.input
+        case Text(text) | Reasoning(text):
+            if not text and part.provider_options is None:
+                return None
+            clean = without_lone_surrogates(text)
+            return part if clean is text else evolve(part, text=clean)
+        case ToolCall(_, _, text):
+            clean = without_lone_surrogates(text)
+            return part if clean is text else evolve(part, input=clean)
         case _:
-            return False
+            return part
 
 
 def parts_of(reply: ModelReply) -> tuple[StreamPart, ...]:

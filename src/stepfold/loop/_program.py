@@ -1,6 +1,7 @@
 """`Program`: what the user configured, as code. Never serialised; compared by identity."""
 
 import hashlib
+import math
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from types import MappingProxyType
@@ -37,8 +38,8 @@ Check: TypeAlias = Callable[[object], tuple[SchemaFault, ...]]
 
 
 def _not_negative(name: str, value: float | None) -> None:
-    if value is not None and value < 0:
-        msg = f"{name}: expected a number that is not negative, got {value!r}"
+    if value is not None and not 0 <= value < math.inf:
+        msg = f"{name}: expected a finite number that is not negative, got {value!r}"
         raise UsageError(msg)
 
 
@@ -52,7 +53,7 @@ class RetryPolicy:
     in `retry-after` is kept exactly; if that is over `max_retry_after`, no retry is made.
 
     Raises:
-        UsageError: a figure is negative, or the jitter over 1.
+        UsageError: a figure is negative or not finite, or the jitter over 1.
     """
 
     max_retries: int = 2

@@ -51,6 +51,29 @@ def convert_to_model_prompt(messages: Sequence[Message]) -> tuple[Message, ...]:
     return tuple(prompt)
 
 
+def unpaired(messages: Sequence[Message]) -> str | None:
+    """Say which client call of a prompt has no result, or which result no call."""
+    owed: set[str] = set()
+    for message in messages:
+        if isinstance(message, ToolMessage):
+            for part in message.content:
+                if not isinstance(part, ToolResult) or part.provider_executed:
+                    continue
+                if part.tool_call_id not in owed:
+                    return f"the result of {part.tool_call_id!r} answers no call before it"
+                owed.remove(part.tool_call_id)
+            continue
+        if owed:
+            break
+        if isinstance(message, AssistantMessage):
+            owed.update(
+                part.tool_call_id
+                for part in message.content
+                if isinstance(part, ToolCall) and not part.provider_executed
+            )
+    return f"the call {min(owed)!r} has no result after it" if owed else None
+
+
 def _without_requests(message: AssistantMessage) -> AssistantMessage | None:
     if not any(isinstance(part, ApprovalRequest) for part in message.content):
         return message if message.content else None

@@ -21,9 +21,9 @@ def _refuse(state: LoopState, what: str) -> None:
     raise IllegalEvent(msg)
 
 
-def refuse_unissued_step(state: LoopState, step: int) -> None:
+def refuse_unissued_step(state: LoopState, step: int, *, first: int = 0) -> None:
     """Raise `IllegalEvent` if nothing can have been asked about this step."""
-    if step > current_step(state) or step < 0:
+    if step > current_step(state) or step < first:
         _refuse(state, f"step {step}")
 
 

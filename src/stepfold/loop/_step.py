@@ -60,6 +60,7 @@ from stepfold.loop._close import advance, call, finish, next_step, rest, stopped
 from stepfold.loop._interrupt import interrupt, resume, steer
 from stepfold.loop._model_call import on_failure, on_reply, recall, visible_tools
 from stepfold.loop._program import Program
+from stepfold.loop._prompt import unpaired
 from stepfold.loop._stale import (
     current_step,
     refuse_unissued_call,
@@ -100,7 +101,7 @@ from stepfold.loop.events import (
     Waited,
 )
 from stepfold.values import Cancelled as CancelledEnd
-from stepfold.values import Failed, HookFailed, Stop, Stopped
+from stepfold.values import Failed, HookFailed, Stop, Stopped, UnpairedPrompt
 
 
 def step(program: Program, state: LoopState, event: Event) -> Transition:
@@ -137,7 +138,7 @@ def _dispatch(program: Program, state: LoopState, event: Event, out: Emitted) ->
             return steer(program, state, event, out)
         case TimedOut(limit, at_step):
             if limit == "step" and at_step != current_step(state):
-                refuse_unissued_step(state, at_step)
+                refuse_unissued_step(state, at_step, first=-1)
                 return state
             stop = Stop(f"timeout-{limit}")
             return interrupt(state.at(event.at), Stopped(stop), event.partial, out)
@@ -178,6 +179,9 @@ def _on_prepared(
         return finish(state, Failed(plan), out)
     if plan.model is not None and plan.model not in program.models:
         return finish(state, Failed(HookFailed("prepare_step", "UnknownModel")), out)
+    fault = None if plan.messages is None else unpaired(plan.messages)
+    if fault is not None:
+        return finish(state, Failed(UnpairedPrompt(fault)), out)
     old = state.transcript
     if plan.instructions is not None or plan.messages is not None:
         replaces = plan.messages is not None
@@ -214,25 +218,24 @@ def _on_stop_checked(
 # --- calls ------------------------------------------------------------------------------------
 
 
-def _slot_of(phase: Phase, key: CallKey) -> tuple[int, Slot] | None:
-    """The slot that a key names now, and its place; `None` if the key is not of this attempt."""
+def _slot_of(phase: Phase, key: CallKey) -> tuple[Working | Resting, int, Slot] | None:
+    """The slot that a key names now, and where it is; `None` if the key is not of this attempt."""
     if not isinstance(phase, Working | Resting) or phase.step != key.step:
         return None
     place = position_of(phase.slots, key.index)
     if place is None or phase.slots[place].attempt != key.attempt:
         return None
-    return place, phase.slots[place]
+    return phase, place, phase.slots[place]
 
 
 def _on_tool(
     program: Program, state: LoopState, event: ToolReturned | ToolStarted, out: Emitted
 ) -> LoopState:
-    phase = state.phase
-    found = _slot_of(phase, event.key)
+    found = _slot_of(state.phase, event.key)
     if found is None:
         refuse_unissued_call(state, event.key)
         return state
-    place, slot = found
+    phase, place, slot = found
     match event:
         case ToolStarted():
             if not isinstance(phase, Working) or slot.status != "running" or slot.started:
@@ -258,7 +261,8 @@ def _on_tool(
                 return advance(program, state, working, out)
             if slot.status != "awaited" or slot.held is not None:
                 return state
-            return _held(program, state, place, evolve(slot, held=outcome), event.at, out)
+            held = evolve(slot, held=outcome)
+            return _held(program, state.at(event.at), phase, place, held, out)
 
 
 def _with_slots(working: Working, slots: tuple[Slot, ...]) -> Working:
@@ -274,17 +278,18 @@ def _with_slots(working: Working, slots: tuple[Slot, ...]) -> Working:
 
 
 def _held(
-    program: Program, state: LoopState, place: int, slot: Slot, at: int, out: Emitted
+    program: Program,
+    state: LoopState,
+    phase: Working | Resting,
+    place: int,
+    slot: Slot,
+    out: Emitted,
 ) -> LoopState:
     """Keep an answer from outside until the step is at rest and all of them are here."""
-    phase = state.phase
-    state = state.at(at)
+    slots = replaced(phase.slots, place, slot)
     if isinstance(phase, Working):
-        return state.with_phase(_with_slots(phase, replaced(phase.slots, place, slot)))
-    if isinstance(phase, Resting):
-        slots = replaced(phase.slots, place, slot)
-        return rest(program, state, Resting(phase.step, slots, phase.refused), out)
-    return state
+        return state.with_phase(_with_slots(phase, slots))
+    return rest(program, state, Resting(phase.step, slots, phase.refused), out)
 
 
 def _on_answer(
@@ -300,7 +305,7 @@ def _on_answer(
                 continue
             decided = evolve(approval, approved=event.approved, reason=event.reason)
             taken = answered(program, phase.step, slot, decided, out)
-            return _held(program, state, place, taken, event.at, out)
+            return _held(program, state.at(event.at), phase, place, taken, out)
     return state
 
 
@@ -310,12 +315,11 @@ def _on_resolution(
     event: CallRepaired | CallBound | ApprovalDecided,
     out: Emitted,
 ) -> LoopState:
-    phase = state.phase
-    found = _slot_of(phase, event.key)
+    found = _slot_of(state.phase, event.key)
     if found is None:
         refuse_unissued_call(state, event.key)
         return state
-    place, slot = found
+    phase, place, slot = found
     if not isinstance(phase, Working) or slot.status != _AWAITS[type(event)]:
         return state
     resolved = _resolved(program, state, phase, slot, event, out)
