@@ -23,6 +23,11 @@ _with_tools = emulate_tools(max_string_length=300, with_examples=True)
 
 
 def _way_to(engine: LocalEngine, name: str) -> OpenAIChatModel:
+    """The model over HTTP, with a connection for each request.
+
+    Kept ones are not worth it on one machine: the server closes them now and then at the very
+    moment when the next request is sent.
+    """
     return openai_compatible(
         name,
         base_url=engine.base_url,
@@ -85,7 +90,7 @@ class LocalModel:
         self._context: Final = context
         self._seed: Final = seed
         self._on_progress: Final = on_progress
-        self._running: tuple[LocalEngine, OpenAIChatModel] | None = None
+        self._engine: LocalEngine | None = None
 
     def _start(self) -> LocalEngine:
         return start_engine(
@@ -93,23 +98,22 @@ class LocalModel:
         )
 
     def _announce(self) -> None:
-        if self._running is not None:
+        if self._engine is not None:
             raise UsageError(
                 f"local/{self._name} was entered twice; use the model of the first block, "
                 f"or call local_model() again for a second server"
             )
         self._on_progress(f"loading {self._name}")
 
-    def _ready(self, engine: LocalEngine) -> OpenAIChatModel:
-        model = _way_to(engine, self._name)
-        self._running = (engine, model)
+    def _ready(self, engine: LocalEngine) -> LanguageModel:
+        self._engine = engine
         self._on_progress(f"{self._name} is ready")
-        return model
+        return _with_tools(_way_to(engine, self._name))
 
     def __enter__(self) -> LanguageModel:
         """Load the model and start its server."""
         self._announce()
-        return _with_tools(self._ready(self._start()).__enter__())
+        return self._ready(self._start())
 
     def __exit__(
         self,
@@ -118,15 +122,12 @@ class LocalModel:
         traceback: TracebackType | None,
     ) -> None:
         """Stop the server, also when a reply is on its way."""
-        if self._running is not None:
-            self._running[1].__exit__(kind, error, traceback)
-            self._running = None
+        self._engine = None
 
     async def __aenter__(self) -> LanguageModel:
         """Load the model and start its server; the event loop goes on meanwhile."""
         self._announce()
-        engine = await to_thread.run_sync(self._start)
-        return _with_tools(await self._ready(engine).__aenter__())
+        return self._ready(await to_thread.run_sync(self._start))
 
     async def __aexit__(
         self,
@@ -135,10 +136,7 @@ class LocalModel:
         traceback: TracebackType | None,
     ) -> None:
         """Stop the server, also when a reply is on its way."""
-        if self._running is not None:
-            _, model = self._running
-            self._running = None  # the server stops even if closing is cancelled
-            await model.__aexit__(kind, error, traceback)
+        self._engine = None
 
 
 # --- the one of the process -------------------------------------------------------------------
