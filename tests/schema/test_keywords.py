@@ -100,5 +100,5 @@ def test_schema_may_be_a_dict() -> None:
     form = JsonSchemaForm.of({"type": "object", "required": ["a"]})
 
     assert form == JsonSchemaForm(JsonText('{"type":"object","required":["a"]}'))
-    with pytest.raises(UsageError, match="^here: expected a JSON Schema, got a value that is not"):
+    with pytest.raises(UsageError, match=r"^here: expected a JSON Schema, got a value that is not"):
         JsonSchemaForm.of({"const": object()}, where="here")
