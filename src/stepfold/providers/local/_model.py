@@ -13,7 +13,7 @@ from stepfold.ports import LanguageModel, streamed
 from stepfold.ports._blocking import BLOCKING
 from stepfold.providers.local._engine import LocalEngine, check_installed, start_engine
 from stepfold.providers.openai_chat import ChatDialect, OpenAIChatModel, openai_compatible
-from stepfold.shell._emulate_tools import emulate_tools
+from stepfold.shell import emulate_tools
 from stepfold.values import ModelReply, ModelRequest, StreamPart, UsageError
 
 PROVIDER: Final = "local"
