@@ -7,7 +7,7 @@ from attrs import evolve
 
 from stepfold.loop._calls import Emitted, admit, error_part, fault_of, finished
 from stepfold.loop._close import advance, close, finish, limit_met, room_for_output
-from stepfold.loop._fold import unused_id
+from stepfold.loop._fold import normal_reply, unused_id
 from stepfold.loop._program import SECOND, Program, RetryPolicy, ToolSpec
 from stepfold.loop._record import write
 from stepfold.loop._state import (
@@ -38,6 +38,7 @@ from stepfold.values import (
     ToolChoiceViolated,
     ToolError,
     ToolResult,
+    without_lone_surrogates,
 )
 
 NORMAL = frozenset({"stop", "tool-calls"})
@@ -81,7 +82,7 @@ def on_reply(
     program: Program, state: LoopState, calling: Calling, event: ModelReplied, out: Emitted
 ) -> LoopState:
     """Take in a reply: settle its tokens, name its calls, and let them be worked on."""
-    reply, call_ids = with_unique_ids(event.reply, state, calling.step)
+    reply, call_ids = with_unique_ids(normal_reply(event.reply), state, calling.step)
     visible = visible_tools(program, calling.plan)
     state = settled(program, state, calling, reply, call_ids)
     replied = Replied(
@@ -139,11 +140,11 @@ def closing_end(program: Program, calling: Calling, reply: ModelReply) -> RunEnd
             return Failed(violation)
     if finish_reason.unified in NORMAL:
         return None
-    raw = finish_reason.raw
+    raw = None if finish_reason.raw is None else without_lone_surrogates(finish_reason.raw[:200])
     if finish_reason.unified == "error":
         message = "the model ended its reply with an error"
         return Failed(ModelErrorReason("unknown", message, code=raw))
-    evidence = JsonText.of({"raw": None if raw is None else raw[:200]})
+    evidence = JsonText.of({"raw": raw})
     return Stopped(Stop(finish_reason.unified, evidence))
 
 
@@ -330,7 +331,7 @@ def write_partial(
     out: Emitted,
 ) -> LoopState:
     """Keep what had come of a reply when it was cut; its calls are closed, none is run."""
-    reply, ids = with_unique_ids(partial, state, calling.step)
+    reply, ids = with_unique_ids(normal_reply(partial), state, calling.step)
     call_ids = state.call_ids.adding(ids)
     state = LoopState(
         state.identity,

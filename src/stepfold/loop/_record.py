@@ -23,6 +23,7 @@ from stepfold.values import (
     ToolPart,
     ToolResult,
     UrlSource,
+    without_lone_surrogates,
 )
 
 
@@ -69,11 +70,13 @@ def assistant_message(replied: Replied, slots: tuple[Slot, ...]) -> AssistantMes
 
 
 def _provider_error(part: ToolError) -> ToolResult:
-    output = ErrorJsonOutput(part.value if part.value is not None else JsonText.of(part.error))
+    value = part.value
+    if value is None:
+        value = JsonText.of(without_lone_surrogates(part.error))
     return ToolResult(
         part.tool_call_id,
         part.tool_name,
-        output,
+        ErrorJsonOutput(value),
         provider_executed=part.provider_executed,
         dynamic=part.dynamic,
         provider_options=part.provider_options,
