@@ -1,20 +1,40 @@
 """Floor 7: what tests of programs are made of.
 
-`ScriptedModel` says what it is told to say, `VirtualClock` never waits. `stepfold.testing.laws`
-holds the laws as plain functions; `stepfold.testing.strategies` (which needs hypothesis) draws
-programs, scripts and histories to try them on.
+`ScriptedModel` says what it is told to say, `VirtualClock` never waits. `simulate` takes a
+program through a whole run in a simulated `World`, without a model and without an event loop.
+`stepfold.testing.laws` holds the laws as plain functions; `stepfold.testing.strategies` (which
+needs hypothesis) draws programs, worlds and histories to try them on.
 """
 
 from stepfold.testing._clock import VirtualClock
 from stepfold.testing._reply import call, reply
 from stepfold.testing._scripted import Answer, AnswerFunction, Scripted, ScriptedModel
+from stepfold.testing._simulation import (
+    Intervention,
+    InterventionKind,
+    Moment,
+    Schedule,
+    Trace,
+    carry_on,
+    simulate,
+)
+from stepfold.testing._world import Turn, World
 
 __all__ = (
     "Answer",
     "AnswerFunction",
+    "Intervention",
+    "InterventionKind",
+    "Moment",
+    "Schedule",
     "Scripted",
     "ScriptedModel",
+    "Trace",
+    "Turn",
     "VirtualClock",
+    "World",
     "call",
+    "carry_on",
     "reply",
+    "simulate",
 )

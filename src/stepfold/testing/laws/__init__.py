@@ -1,0 +1,96 @@
+"""The laws of a run as plain functions: each raises `AssertionError` where it does not hold.
+
+They need no test framework. Give them what you have (a program, a state, a model, a stop
+condition), or let `stepfold.testing.strategies` draw it. `every_law_holds` checks a whole run in
+a simulated world; the others check one law.
+"""
+
+from stepfold.testing.laws._conditions import (
+    condition_is_monotone,
+    condition_is_pure,
+    conditions_form_an_algebra,
+    progress_of,
+)
+from stepfold.testing.laws._models import (
+    fold_ignores_chunks,
+    generate_is_the_folded_stream,
+    middleware_is_a_monoid,
+    middleware_is_transparent,
+    models_are_equal,
+    renaming_is_idempotent,
+)
+from stepfold.testing.laws._runs import (
+    every_law_holds,
+    interrupted_calls,
+    old_events_change_nothing,
+    policies_are_asked,
+    resumed_run_is_the_same,
+    run_is_replayable,
+    same_history,
+    same_prompt,
+    same_run,
+    tokens_keep_their_limit,
+    tool_calls_keep_their_limits,
+    tools_start_at_most_once,
+)
+from stepfold.testing.laws._steps import (
+    approval_needs_its_digest,
+    budgets_hold,
+    cancel_keeps_what_is_finished,
+    early_answer_changes_nothing,
+    end_can_be_sent,
+    ends_absorb,
+    forgeries,
+    history_only_grows,
+    never_issued_is_refused,
+    pending_is_in_flight,
+    prompt_is_paired,
+    request_is_paired,
+    stale_changes_nothing,
+    step_is_deterministic,
+    step_is_total,
+    tools_run_only_if_permitted,
+)
+from stepfold.testing.laws._values import value_survives
+
+__all__ = (
+    "approval_needs_its_digest",
+    "budgets_hold",
+    "cancel_keeps_what_is_finished",
+    "condition_is_monotone",
+    "condition_is_pure",
+    "conditions_form_an_algebra",
+    "early_answer_changes_nothing",
+    "end_can_be_sent",
+    "ends_absorb",
+    "every_law_holds",
+    "fold_ignores_chunks",
+    "forgeries",
+    "generate_is_the_folded_stream",
+    "history_only_grows",
+    "interrupted_calls",
+    "middleware_is_a_monoid",
+    "middleware_is_transparent",
+    "models_are_equal",
+    "never_issued_is_refused",
+    "old_events_change_nothing",
+    "pending_is_in_flight",
+    "policies_are_asked",
+    "progress_of",
+    "prompt_is_paired",
+    "renaming_is_idempotent",
+    "request_is_paired",
+    "resumed_run_is_the_same",
+    "run_is_replayable",
+    "same_history",
+    "same_prompt",
+    "same_run",
+    "stale_changes_nothing",
+    "step_is_deterministic",
+    "step_is_total",
+    "tokens_keep_their_limit",
+    "tool_calls_keep_their_limits",
+    "tools_run_only_if_permitted",
+    "tools_start_at_most_once",
+    "value_survives",
+)

@@ -1,0 +1,301 @@
+"""Laws of whole runs: of journals, of the order of answers, of crashes."""
+
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+from stepfold.codec import encode
+from stepfold.loop import (
+    Calling,
+    JournalEntry,
+    JournalHeader,
+    LoopState,
+    Program,
+    convert_to_model_prompt,
+    replay,
+    request_of,
+)
+from stepfold.loop.commands import RunTool
+from stepfold.loop.events import (
+    ApprovalAnswered,
+    ApprovalDecided,
+    Cancelled,
+    Event,
+    TimedOut,
+    ToolStarted,
+)
+from stepfold.testing._simulation import Moment, Trace
+from stepfold.testing.laws import _steps as laws
+from stepfold.testing.laws._equal import require, require_equal, rewritten
+from stepfold.testing.laws._permission import digest_of
+from stepfold.values import (
+    Failure,
+    Message,
+    Success,
+    TextOutput,
+    ToolCall,
+    ToolMessage,
+    ToolPart,
+    ToolResult,
+)
+
+Place: TypeAlias = tuple[int, int]
+"""A call: its step and its index."""
+
+
+def every_law_holds(trace: Trace) -> None:
+    """All laws of one run in a simulated world: the one line for your own program.
+
+        laws.every_law_holds(simulate(program, "Hello", World(), Schedule((1, 0))))
+
+    They are checked at every state and every event. Whether two schedules agree
+    (`same_history`) is for two traces.
+    """
+    program, start = trace.program, trace.start
+    laws.pending_is_in_flight(start.commands, start.state)
+    for moment in trace.moments:
+        _moment_is_lawful(program, moment)
+    for state in trace.states:
+        _state_is_lawful(program, state)
+    for transition in trace.transitions:
+        laws.tools_run_only_if_permitted(program, transition)
+    run_is_replayable(program, trace.header, trace.entries, trace.end)
+    old_events_change_nothing(trace)
+    tools_start_at_most_once(trace)
+    tool_calls_keep_their_limits(trace)
+    tokens_keep_their_limit(trace)
+    policies_are_asked(trace)
+
+
+def _moment_is_lawful(program: Program, moment: Moment) -> None:
+    laws.step_is_total(program, moment.before, moment.event)
+    laws.step_is_deterministic(program, moment.before, moment.event)
+    laws.history_only_grows(moment.before, moment.after)
+    laws.ends_absorb(program, moment.before, moment.event)
+    laws.pending_is_in_flight(moment.in_flight, moment.after)
+    if moment.transition is not None and not moment.changed:
+        require_equal(moment.transition.commands, (), "an event without effect issued commands")
+        require_equal(moment.transition.notes, (), "an event without effect was told of")
+    require(moment.after.now >= moment.before.now, "time ran back")
+
+
+def _state_is_lawful(program: Program, state: LoopState) -> None:
+    laws.request_is_paired(program, state)
+    laws.budgets_hold(program, state)
+    laws.never_issued_is_refused(program, state)
+    laws.early_answer_changes_nothing(program, state)
+    laws.approval_needs_its_digest(program, state)
+    laws.cancel_keeps_what_is_finished(program, state)
+    laws.end_can_be_sent(state)
+
+
+def run_is_replayable(
+    program: Program, header: JournalHeader, entries: Sequence[JournalEntry], state: LoopState
+) -> None:
+    """Law 2: folding the journal gives the state that was reached, byte for byte.
+
+    The journal is written and read again first.
+    """
+    header = rewritten(header, JournalHeader)
+    stored = [rewritten(entry, JournalEntry) for entry in entries]
+    match replay(program, header, stored):
+        case Success(reached):
+            require_equal(reached, state, "a replayed run reached another state")
+            require_equal(encode(reached), encode(state), "a replayed run has other bytes")
+        case Failure(diverged):
+            msg = f"a run cannot be replayed from its own journal: {diverged}"
+            raise AssertionError(msg)
+
+
+def old_events_change_nothing(trace: Trace) -> None:
+    """Law 3: every event that came before, given again at any later state, changes nothing."""
+    seen: list[Event] = []
+    for moment in trace.moments:
+        for event in seen:
+            laws.stale_changes_nothing(trace.program, moment.before, event)
+        if moment.changed and not isinstance(moment.event, TimedOut | Cancelled):
+            seen.append(moment.event)
+
+
+def same_history(one: LoopState, other: LoopState) -> None:
+    """Law 6: two orders of answers to the same commands end in the same history."""
+    require_equal(_written(one.messages), _written(other.messages), "two orders gave two histories")
+
+
+def same_run(one: LoopState, other: LoopState) -> None:
+    """Two runs that may differ in time alone: messages, steps, figures and end."""
+    same_history(one, other)
+    require_equal(
+        _timeless(one),
+        _timeless(other),
+        "two runs differ in more than time",
+    )
+
+
+def _timeless(state: LoopState) -> tuple[object, ...]:
+    steps = tuple(
+        (
+            step.step,
+            step.model,
+            step.content,
+            step.finish_reason,
+            step.usage,
+            step.warnings,
+            step.response,
+            step.provider_metadata,
+            step.late,
+        )
+        for step in state.steps
+    )
+    return steps, state.ledger, type(state.phase), getattr(state.phase, "end", None)
+
+
+def _written(messages: Iterable[Message]) -> list[bytes]:
+    return [encode(message) for message in messages]
+
+
+# --- tools ------------------------------------------------------------------------------------
+
+
+def tools_start_at_most_once(trace: Trace) -> None:
+    """Law 14: no call of a tool that is not idempotent starts twice, crashes or not."""
+    started: set[Place] = set()
+    for moment in trace.moments:
+        if isinstance(moment.event, ToolStarted) and moment.changed:
+            key = moment.event.key
+            slot = _call_at(moment.before, key.step, key.index)
+            spec = None if slot is None else trace.program.tools.get(slot.tool_name)
+            if spec is not None and not spec.idempotent:
+                place = (key.step, key.index)
+                require(place not in started, f"{slot!r} started twice and is not idempotent")
+                started.add(place)
+
+
+def tool_calls_keep_their_limits(trace: Trace) -> None:
+    """Law 9: so many calls were ever issued as the limits allow, counted from outside."""
+    limits = trace.program.limits
+    issued: dict[Place, str] = {}
+    for transition in trace.transitions:
+        for command in transition.commands:
+            if isinstance(command, RunTool):
+                issued[command.key.step, command.key.index] = command.tool_name
+    if limits.tool_calls is not None:
+        count = len(issued)
+        require(count <= limits.tool_calls, f"{count} calls, and the limit is {limits.tool_calls}")
+    for name, most in limits.calls_of:
+        count = sum(called == name for called in issued.values())
+        require(count <= most, f"{count} calls of {name}, and the limit is {most}")
+
+
+def tokens_keep_their_limit(trace: Trace) -> None:
+    """Law 9: tokens overshoot by at most one reply's excess over what it was allowed."""
+    most = trace.program.limits.tokens
+    if most is None:
+        return
+    allowance = 0
+    for moment in trace.moments:
+        before, after = moment.before, moment.after
+        if isinstance(before.phase, Calling) and moment.changed:
+            allowed = before.ledger.estimate + (before.phase.max_output_tokens or 0)
+            cost = after.ledger.spent - before.ledger.spent
+            allowance = max(allowance, cost - allowed)
+        over = after.ledger.spent - most
+        require(over <= allowance, f"{over} tokens over the limit, one reply explains {allowance}")
+
+
+def policies_are_asked(trace: Trace) -> None:
+    """Law 13: a call that needs a policy or a person runs only after a yes, for its arguments."""
+    agreed: set[Place] = set()
+    digests: dict[str, bool] = {}
+    for moment in trace.moments:
+        match moment.event:
+            case ApprovalDecided(key, decision) if moment.changed:
+                if decision in {"approved", "not-applicable"}:
+                    agreed.add((key.step, key.index))
+            case ApprovalAnswered(_, digest, approved) if moment.changed:
+                digests[digest] = digests.get(digest, False) or approved
+            case _:
+                pass
+        if moment.transition is None:
+            continue
+        for command in moment.transition.commands:
+            if not isinstance(command, RunTool) or command.key.step < 0:
+                continue
+            call = _call_at(moment.after, command.key.step, command.key.index)
+            spec = trace.program.tools[command.tool_name]
+            if spec.approval == "never" or call is None:
+                continue
+            place = (command.key.step, command.key.index)
+            yes = place in agreed or digests.get(digest_of(call), False)
+            require(yes, f"{call!r} runs, and nobody has agreed")
+
+
+def _call_at(state: LoopState, step: int, index: int) -> ToolCall | None:
+    phase = state.phase
+    slots = getattr(phase, "slots", ()) if getattr(phase, "step", None) == step else ()
+    return next((slot.call for slot in slots if slot.index == index), None)
+
+
+# --- crashes ----------------------------------------------------------------------------------
+
+
+def interrupted_calls(trace: Trace, state: LoopState) -> frozenset[str]:
+    """The ids of the calls that a crash in this state would close as interrupted."""
+    phase = state.phase
+    return frozenset(
+        slot.call.tool_call_id
+        for slot in getattr(phase, "slots", ())
+        if slot.status == "running"
+        and slot.started
+        and not trace.program.tools[slot.call.tool_name].idempotent
+    )
+
+
+def resumed_run_is_the_same(
+    undisturbed: LoopState, resumed: LoopState, interrupted: frozenset[str]
+) -> None:
+    """Law 14: a run taken up after a crash ends as the undisturbed one.
+
+    Only calls that had started and must not run twice differ: they are closed as interrupted.
+    """
+    law = "a resumed run ended otherwise than the undisturbed one"
+    require_equal(
+        _without_results(resumed.messages, interrupted),
+        _without_results(undisturbed.messages, interrupted),
+        law,
+    )
+    require_equal(resumed.ledger, undisturbed.ledger, law)
+    require_equal(type(resumed.phase), type(undisturbed.phase), law)
+    if not interrupted:
+        same_run(resumed, undisturbed)
+
+
+def _without_results(messages: Sequence[Message], ids: frozenset[str]) -> list[Message]:
+    def cleared(part: ToolPart) -> ToolPart:
+        if isinstance(part, ToolResult) and part.tool_call_id in ids:
+            return ToolResult(part.tool_call_id, part.tool_name, NOTHING)
+        return part
+
+    return [
+        ToolMessage(tuple(map(cleared, message.content)))
+        if isinstance(message, ToolMessage)
+        else message
+        for message in messages
+    ]
+
+
+NOTHING = TextOutput("")
+
+# --- answers ----------------------------------------------------------------------------------
+
+
+def same_prompt(program: Program, live: LoopState, begun: LoopState) -> None:
+    """Law 19: answered live or in the history, an open request leads to the same prompt.
+
+    Both states have a model call in flight: the one after the answers, the other after `begin`
+    with a history that holds them.
+    """
+    one, other = (
+        _written(convert_to_model_prompt(request_of(program, state).messages))
+        for state in (live, begun)
+    )
+    require_equal(one, other, "live answers, and answers in the history, gave two prompts")

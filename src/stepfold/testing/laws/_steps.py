@@ -1,0 +1,375 @@
+"""Laws of one transition: they hold for every state and every event."""
+
+from collections.abc import Iterable, Sequence
+
+from stepfold.codec import encode
+from stepfold.loop import (
+    Calling,
+    Done,
+    LoopState,
+    Program,
+    Resting,
+    Transition,
+    Working,
+    convert_to_model_prompt,
+    open_requests,
+    pending,
+    request_of,
+    step,
+)
+from stepfold.loop.commands import CallKey, Command, ModelCallKey, RunTool
+from stepfold.loop.events import (
+    ApprovalAnswered,
+    ApprovalDecided,
+    CallBound,
+    CallRepaired,
+    Cancelled,
+    Event,
+    ModelFailed,
+    ModelReplied,
+    Resumed,
+    StepPlan,
+    StepPrepared,
+    StopChecked,
+    ToolFailed,
+    ToolReturned,
+    ToolStarted,
+    Waited,
+)
+from stepfold.testing.laws._equal import require, require_equal, rewritten
+from stepfold.testing.laws._permission import arguments_fault, choice_fault, digest_of
+from stepfold.values import (
+    AssistantMessage,
+    FinishReason,
+    IllegalEvent,
+    Message,
+    ModelErrorReason,
+    ModelReply,
+    OpenApproval,
+    ToolCall,
+    ToolMessage,
+    ToolResult,
+)
+from stepfold.values import Cancelled as CancelledEnd
+
+
+def step_is_deterministic(program: Program, state: LoopState, event: Event) -> None:
+    """Law 1: equal inputs give equal outputs and equal bytes, also in another process.
+
+    The state and the event are written and read again, and stepped once more.
+    """
+    copied_state = rewritten(state, LoopState)
+    copied_event = rewritten(event, Event)
+    require_equal(copied_state, state, "a state is not what it was after it was stored")
+    require_equal(copied_event, event, "an event is not what it was after it was stored")
+    first, again, copied = (
+        _attempt(program, *inputs)
+        for inputs in ((state, event), (state, event), (copied_state, copied_event))
+    )
+    require_equal(again, first, "step gave two different transitions for the same inputs")
+    require_equal(copied, first, "step gave another transition for equal inputs that were stored")
+    if isinstance(first, Transition):
+        require_equal(
+            encode(copied), encode(first), "equal transitions are written as different bytes"
+        )
+
+
+def _attempt(program: Program, state: LoopState, event: Event) -> Transition | str:
+    try:
+        return step(program, state, event)
+    except IllegalEvent as error:
+        return f"refused: {error}"
+
+
+def step_is_total(program: Program, state: LoopState, event: Event) -> Transition | None:
+    """Law 3: nothing makes `step` raise, but for an answer to something never issued.
+
+    Gives the transition, or `None` where the event was refused; the old state stays usable.
+    """
+    written = encode(state)
+    try:
+        transition = step(program, state, event)
+    except IllegalEvent:
+        transition = None
+    except Exception as error:
+        msg = f"step raised {type(error).__name__} ({error}) on {event!r:.500}"
+        raise AssertionError(msg) from error
+    require_equal(encode(state), written, "step changed the state that it was given")
+    return transition
+
+
+def history_only_grows(before: LoopState, after: LoopState) -> None:
+    """Law 4: messages and steps are appended, and nothing that was said changes."""
+    for name, old, new in (
+        ("messages", before.messages, after.messages),
+        ("steps", before.steps, after.steps),
+    ):
+        require_equal(new[: len(old)], old, f"the history did not only grow: {name} differ")
+
+
+def prompt_is_paired(messages: Sequence[Message]) -> None:
+    """Law 5: in a prompt each client call has exactly one answer, in the order of the calls.
+
+    Takes messages as the history holds them, and puts them in order as for a provider.
+    """
+    prompt = convert_to_model_prompt(messages)
+    for place, message in enumerate(prompt):
+        following = prompt[place + 1] if place + 1 < len(prompt) else None
+        previous = prompt[place - 1] if place else None
+        if isinstance(message, AssistantMessage):
+            calls = _client_calls(message)
+            answers = _client_answers(following)
+            require_equal(answers, calls, f"message {place} of the prompt: calls and answers")
+        elif isinstance(message, ToolMessage):
+            orphaned = not isinstance(previous, AssistantMessage)
+            require(
+                not orphaned or not _client_answers(message),
+                f"message {place} of the prompt answers calls that nobody made: {message!r:.500}",
+            )
+
+
+def _client_calls(message: AssistantMessage) -> list[tuple[str, str]]:
+    return [
+        (part.tool_call_id, part.tool_name)
+        for part in message.content
+        if isinstance(part, ToolCall) and not part.provider_executed
+    ]
+
+
+def _client_answers(message: Message | None) -> list[tuple[str, str]]:
+    if not isinstance(message, ToolMessage):
+        return []
+    return [
+        (part.tool_call_id, part.tool_name)
+        for part in message.content
+        if isinstance(part, ToolResult) and not part.provider_executed
+    ]
+
+
+def request_is_paired(program: Program, state: LoopState) -> None:
+    """Law 5, for the model call that is in flight, if one is."""
+    if isinstance(state.phase, Calling):
+        prompt_is_paired(request_of(program, state).messages)
+
+
+def ends_absorb(program: Program, state: LoopState, event: Event) -> None:
+    """Law 8: after an end every event gives the same state object and no commands."""
+    if not isinstance(state.phase, Done):
+        return
+    transition = step(program, state, event)
+    require(transition.state is state, f"an ended run was changed by {event!r:.500}")
+    require_equal(transition.commands, (), "an ended run issued commands")
+    require_equal(transition.notes, (), "an ended run had something to tell")
+
+
+def budgets_hold(program: Program, state: LoopState) -> None:
+    """Law 9: no count exceeds its limit, and what is reserved is reserved for what is pending.
+
+    A model call is issued only if all that it may cost, as far as one can know before, fits.
+    """
+    limits, ledger, phase = program.limits, state.ledger, state.phase
+    reserved = phase.reserved if isinstance(phase, Calling) else 0
+    require_equal(ledger.reserved, reserved, "reserved tokens, and those of the pending call")
+    if limits.steps is not None:
+        begun = len(state.steps) + isinstance(phase, Calling)
+        require(begun <= limits.steps, f"{begun} steps, and the limit is {limits.steps}")
+    if limits.tool_calls is not None:
+        require(
+            ledger.total_issued <= limits.tool_calls,
+            f"{ledger.total_issued} tool calls, and the limit is {limits.tool_calls}",
+        )
+    issued = dict(ledger.issued)
+    for name, most in limits.calls_of:
+        count = issued.get(name, 0)
+        require(count <= most, f"{count} calls of {name}, and the limit is {most}")
+    if limits.tokens is not None and isinstance(phase, Calling):
+        allowed = phase.max_output_tokens
+        require(allowed is not None and allowed > 0, "a call under a token limit has no bound")
+        total = ledger.spent + ledger.estimate + (allowed or 0)
+        require(
+            total <= limits.tokens,
+            f"a call may bring the run to {total} tokens, and the limit is {limits.tokens}",
+        )
+
+
+def pending_is_in_flight(in_flight: Iterable[Command], state: LoopState) -> None:
+    """Law 2: `pending` lists exactly what was issued and not yet answered, each once."""
+    listed = pending(state)
+    require_equal(len(set(listed)), len(listed), "pending lists a command twice")
+    require_equal(frozenset(listed), frozenset(in_flight), "pending, and what is in flight")
+
+
+def stale_changes_nothing(program: Program, state: LoopState, event: Event) -> None:
+    """Law 3: an event that came before, given again, gives the same state and no commands.
+
+    Time-outs and cancellations apart, which speak of now.
+    """
+    transition = step_is_total(program, state, event)
+    if transition is None:
+        msg = f"an event that was legal before is refused when it comes again: {event!r:.500}"
+        raise AssertionError(msg)
+    require(transition.state is state, f"a run was changed by an old event: {event!r:.500}")
+    require_equal(transition.commands, (), f"an old event issued commands: {event!r:.500}")
+
+
+def never_issued_is_refused(program: Program, state: LoopState) -> None:
+    """Law 3: an answer to something that was never issued raises `IllegalEvent`."""
+    if isinstance(state.phase, Done):
+        return
+    for event in forgeries(state):
+        try:
+            step(program, state, event)
+        except IllegalEvent:
+            continue
+        msg = f"an answer to what was never issued was taken in {state.phase!r:.500}: {event!r}"
+        raise AssertionError(msg)
+
+
+def forgeries(state: LoopState) -> tuple[Event, ...]:
+    """Answers to commands that no run can have issued in this state."""
+    phase, now = state.phase, state.now
+    at_step = len(state.steps) - 1 if isinstance(phase, Done) else phase.step
+    reply = ModelReply((), FinishReason("stop"))
+    reason = ModelErrorReason("server", "forged")
+    model_keys = [ModelCallKey(at_step + 1, 0), ModelCallKey(-2, 0), ModelCallKey(at_step, -1)]
+    call_keys = [CallKey(at_step + 1, 0, 0), CallKey(-2, 0, 0), CallKey(at_step, -1, 0)]
+    if isinstance(phase, Calling):
+        model_keys.append(ModelCallKey(at_step, phase.total + 1))
+        call_keys.append(CallKey(at_step, 0, 0))
+    if isinstance(phase, Working) and phase.replied is not None:
+        call_keys.append(CallKey(at_step, len(phase.slots), 0))
+        call_keys += [CallKey(at_step, slot.index, slot.attempt + 1) for slot in phase.slots]
+    forged: list[Event] = [
+        StepPrepared(at_step + 1, StepPlan(), now),
+        StopChecked(at_step + 1, None, now),
+        Resumed(state.identity.resumed + 2, now),
+    ]
+    for model_key in model_keys:
+        forged += [
+            ModelReplied(model_key, reply, now, started=now),
+            ModelFailed(model_key, reason, now),
+            Waited(model_key, now),
+        ]
+    for key in call_keys:
+        forged += [
+            CallRepaired(key, "{}", now),
+            CallBound(key, None, now),
+            ApprovalDecided(key, "approved", now),
+            ToolStarted(key, now),
+            ToolReturned(key, ToolFailed("forged"), now, started=now),
+        ]
+    return tuple(forged)
+
+
+def early_answer_changes_nothing(program: Program, state: LoopState) -> None:
+    """Law 3: a call that waits for something else takes no result and no decision.
+
+    Above all, a client cannot answer a call that waits for an approval.
+    """
+    phase, now = state.phase, state.now
+    if not isinstance(phase, Working | Resting):
+        return
+    for slot in phase.slots:
+        key = CallKey(phase.step, slot.index, slot.attempt)
+        early: dict[str, Event] = {
+            "repairing": CallRepaired(key, "{}", now),
+            "binding": CallBound(key, None, now),
+            "deciding": ApprovalDecided(key, "approved", now),
+            "running": ToolStarted(key, now),
+        }
+        if slot.status not in {"running", "awaited"}:
+            early["awaited"] = ToolReturned(key, ToolFailed("early"), now, started=now)
+        for status, event in early.items():
+            if status != slot.status:
+                transition = step_is_total(program, state, event)
+                require(
+                    transition is None or transition.state is state,
+                    f"a call that is {slot.status} took {event!r}",
+                )
+
+
+def approval_needs_its_digest(program: Program, state: LoopState) -> None:
+    """Law 13: an approval counts only for exactly the arguments that were shown."""
+    for request in open_requests(state):
+        if isinstance(request, OpenApproval):
+            for approval_id, digest in (
+                (request.approval_id, "0" * 64),
+                (request.approval_id, ""),
+                (f"{request.approval_id}'", request.digest),
+            ):
+                event = ApprovalAnswered(approval_id, digest, approved=True, at=state.now)
+                transition = step_is_total(program, state, event)
+                require(
+                    transition is None or transition.state is state,
+                    f"an approval was taken although its id or digest is wrong: {event!r}",
+                )
+
+
+def tools_run_only_if_permitted(program: Program, transition: Transition) -> None:
+    """Law 13: a tool is issued only for whole, valid, normally ended and approved calls."""
+    for command in transition.commands:
+        if isinstance(command, RunTool):
+            phase = transition.state.phase
+            if not isinstance(phase, Working):
+                msg = f"{command!r} was issued outside of the work on a reply"
+                raise AssertionError(msg)  # noqa: TRY004 - a law, not a type
+            _permitted(program, phase, command)
+
+
+def _permitted(program: Program, phase: Working, command: RunTool) -> None:
+    slot = next((slot for slot in phase.slots if slot.index == command.key.index), None)
+    require(slot is not None and slot.status == "running", f"{command!r} has no running slot")
+    require_equal(phase.unresolved, 0, f"{command!r} was issued before all calls were resolved")
+    if slot is None:
+        return
+    spec = program.tools.get(slot.call.tool_name)
+    require(spec is not None and spec.executes, f"{command!r}: no such tool runs here")
+    fault = arguments_fault(program, slot.call)
+    require(fault is None, f"a tool runs with arguments that are not its own: {fault}")
+    if spec is None or phase.replied is None:
+        return
+    finish = phase.replied.reply.finish_reason.unified
+    require(finish in {"stop", "tool-calls"}, f"a tool of a reply that ended {finish} runs")
+    violation = choice_fault(program, phase.replied, slot.call)
+    require(violation is None, f"a tool runs although the choice was not honoured: {violation}")
+    if spec.approval != "always":
+        return
+    approval = slot.approval
+    require(approval is not None and approval.approved, f"{slot.call!r} runs without approval")
+    if approval is not None:
+        require_equal(approval.digest, digest_of(slot.call), "approved, and actual arguments")
+
+
+def cancel_keeps_what_is_finished(program: Program, state: LoopState) -> None:
+    """Law 15: cancelled at any time, a run ends, keeps all results, and can be sent again."""
+    if isinstance(state.phase, Done):
+        return
+    after = step(program, state, Cancelled("law", state.now)).state
+    phase = after.phase
+    require(
+        isinstance(phase, Done) and isinstance(phase.end, CancelledEnd),
+        f"a cancelled run did not end as cancelled but in {phase!r:.500}",
+    )
+    history_only_grows(state, after)
+    prompt_is_paired(after.messages)
+    require_equal(pending(after), (), "a cancelled run owes commands")
+    written = {
+        part.tool_call_id: part
+        for message in after.messages
+        if isinstance(message, ToolMessage)
+        for part in message.content
+        if isinstance(part, ToolResult)
+    }
+    if isinstance(state.phase, Working | Resting):
+        for slot in state.phase.slots:
+            result = written.get(slot.call.tool_call_id)
+            require(result is not None, f"a cancelled run left a call open: {slot.call!r}")
+            if result is not None and isinstance(slot.part, ToolResult):
+                require_equal(result, slot.part, "a cancelled run lost what a tool had given")
+
+
+def end_can_be_sent(state: LoopState) -> None:
+    """Law 15: the history of a run that has ended, however it ended, is a good prompt."""
+    if isinstance(state.phase, Done):
+        prompt_is_paired(state.messages)
+        require_equal(state.ledger.reserved, 0, "an ended run has tokens reserved")

@@ -1,0 +1,60 @@
+"""Strategies that draw what the laws are about: programs, worlds, schedules, histories, runs.
+
+Needs hypothesis (the extra `testing`). Functions are named in the plural after what they draw;
+arguments are keywords, ranges and percentages. Failures shrink towards one plain tool, a question
+and a final answer.
+"""
+
+from stepfold.testing.strategies._histories import histories, prompts
+from stepfold.testing.strategies._programs import (
+    broken_conditions,
+    counting_conditions,
+    limits,
+    outputs,
+    programs,
+    retry_policies,
+    stop_conditions,
+    tool_choices,
+    tool_specs,
+)
+from stepfold.testing.strategies._runs import reached_states, traces
+from stepfold.testing.strategies._worlds import (
+    argument_texts,
+    call_ids,
+    model_errors,
+    model_replies,
+    schedules,
+    step_plans,
+    tool_calls,
+    tool_outcomes,
+    turns,
+    usages,
+    worlds,
+)
+
+__all__ = (
+    "argument_texts",
+    "broken_conditions",
+    "call_ids",
+    "counting_conditions",
+    "histories",
+    "limits",
+    "model_errors",
+    "model_replies",
+    "outputs",
+    "programs",
+    "prompts",
+    "reached_states",
+    "retry_policies",
+    "schedules",
+    "step_plans",
+    "stop_conditions",
+    "tool_calls",
+    "tool_choices",
+    "tool_outcomes",
+    "tool_specs",
+    "traces",
+    "turns",
+    "usages",
+    "worlds",
+)

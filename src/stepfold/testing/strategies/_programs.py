@@ -1,0 +1,291 @@
+"""Programs: tools of every kind, limits, hooks, conditions."""
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from typing import Literal, TypeAlias, TypeVar, cast
+
+from attrs import evolve
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+from typing_extensions import override
+
+from stepfold.loop import (
+    TEXT_OUTPUT,
+    Condition,
+    Limits,
+    OutputSpec,
+    Program,
+    Progress,
+    RetryPolicy,
+    StopCondition,
+    ToolSpec,
+    all_of,
+    always,
+    any_of,
+    has_tool_call,
+    is_loop_finished,
+    is_step_count,
+    negate,
+    never,
+    stop_if,
+    token_budget,
+    tool_call_budget,
+)
+from stepfold.schema import SchemaFault
+from stepfold.values import (
+    CallSettings,
+    Failure,
+    JsonText,
+    NamedTool,
+    NoOutput,
+    Outcome,
+    Stop,
+    Success,
+    ToolChoice,
+    ToolDefinition,
+)
+
+T = TypeVar("T")
+
+_Approval: TypeAlias = Literal["never", "always", "policy"]
+
+TOOL_NAMES = ("look", "wipe", "ask", "send")
+
+_SCHEMA = JsonText.of(
+    {
+        "type": "object",
+        "properties": {"n": {"type": "integer"}},
+        "required": ["n"],
+        "additionalProperties": False,
+    }
+)
+
+
+def weighted(*entries: tuple[int, T]) -> SearchStrategy[T]:
+    """Draw values, each as often as its weight says; failures shrink towards the first."""
+    return st.sampled_from([value for weight, value in entries for _ in range(weight)])
+
+
+@cache
+def flags(*, percent: int) -> SearchStrategy[bool]:
+    """Draw `True` in so many of a hundred cases."""
+    return st.sampled_from([False] * (100 - percent) + [True] * percent)
+
+
+def _check(value: object) -> tuple[SchemaFault, ...]:
+    """The decoder of every drawn tool: an object with one integer `n`."""
+    if not isinstance(value, dict):
+        return (SchemaFault("", f"expected an object, got {type(value).__name__}"),)
+    members = cast("dict[object, object]", value)
+    if set(members) != {"n"}:
+        return (SchemaFault("", "expected exactly the key n"),)
+    number = members["n"]
+    if not isinstance(number, int) or isinstance(number, bool):
+        return (SchemaFault("/n", f"expected an integer, got {type(number).__name__}"),)
+    return ()
+
+
+def tool_specs(*, name: str = "look") -> SearchStrategy[ToolSpec]:
+    """Draw tools that take an object with an integer `n`; a plain one is the simplest."""
+    return _tool_specs(name)
+
+
+@cache
+def _tool_specs(name: str) -> SearchStrategy[ToolSpec]:
+    approvals: list[_Approval] = [*("never", "never", "never", "always", "policy")]
+    definition = ToolDefinition(name, f"Do {name}.", _SCHEMA)
+    return st.sampled_from(
+        [
+            ToolSpec(
+                definition=definition,
+                check=_check,
+                executes=executes,
+                approval=approval,
+                binds=binds,
+                idempotent=idempotent,
+                timeout=1_000 if binds is idempotent else None,
+            )
+            for executes in (*[True] * 5, False)
+            for binds in (*[False] * 4, True)
+            for approval in approvals
+            for idempotent in (False, True)
+        ]
+    )
+
+
+@st.composite
+def limits(
+    draw: DrawFn,
+    *,
+    tools: Sequence[str] = (),
+    percent: int = 25,
+    most: int = 8,
+    most_tokens: int = 400,
+) -> Limits:
+    """Draw hard budgets; each is set in so many of a hundred cases, and small where it is set."""
+    is_set = flags(percent=percent)
+
+    def maybe(highest: int) -> int | None:
+        return draw(st.integers(0, highest)) if draw(is_set) else None
+
+    limited = [name for name in tools[:2] if draw(is_set)]
+    return Limits(
+        steps=maybe(most),
+        tokens=maybe(most_tokens),
+        tool_calls=maybe(most),
+        calls_of=tuple((name, draw(st.integers(0, 3))) for name in limited),
+        wrap_up_tokens=maybe(40),
+    )
+
+
+def retry_policies(*, max_retries: int = 2) -> SearchStrategy[RetryPolicy]:
+    """Draw when failed calls are made again."""
+    return st.sampled_from(
+        [
+            RetryPolicy(
+                max_retries=retries, initial_delay=delay, jitter=jitter, max_retry_after=longest
+            )
+            for retries in range(max_retries + 1)
+            for delay in (2.0, 0.0)
+            for jitter in (0.25, 0.0, 1.0)
+            for longest in (60.0, 0.0)
+        ]
+    )
+
+
+def _number_output(text: str) -> Outcome[JsonText, NoOutput]:
+    return Success(JsonText(text)) if text.isdecimal() else Failure(NoOutput("no number", text))
+
+
+def outputs() -> SearchStrategy[OutputSpec]:
+    """Draw what the final text has to be: any text, or rarely a number."""
+    return weighted((9, TEXT_OUTPUT), (1, OutputSpec("number", _number_output)))
+
+
+# --- stop conditions --------------------------------------------------------------------------
+
+
+def counting_conditions(
+    *, tools: Sequence[str] = TOOL_NAMES, most: int = 6
+) -> SearchStrategy[Condition]:
+    """Draw shipped conditions that are monotone."""
+    names = list(tools) or ["look"]
+    return st.one_of(
+        st.just(never),
+        st.integers(1, most).map(is_step_count),
+        st.just(always),
+        st.integers(0, 300).map(token_budget),
+        st.integers(0, most).map(tool_call_budget),
+        st.builds(tool_call_budget, st.integers(0, most), tool=st.sampled_from(names)),
+        st.sampled_from(names).map(has_tool_call),
+        st.just(is_loop_finished()),
+    )
+
+
+def stop_conditions(
+    *, tools: Sequence[str] = TOOL_NAMES, most: int = 6, max_leaves: int = 4
+) -> SearchStrategy[Condition]:
+    """Draw pure conditions: shipped ones, own ones, and what can be composed of them."""
+    return _stop_conditions(tuple(tools), most, max_leaves)
+
+
+@cache
+def _stop_conditions(
+    tools: tuple[str, ...], most: int, max_leaves: int
+) -> SearchStrategy[Condition]:
+    own = st.sampled_from(
+        [
+            stop_if(lambda progress: len(progress.steps) % 2 == 1, "odd"),
+            stop_if(lambda progress: bool(progress.last.tool_errors), "an error"),
+            stop_if(lambda progress: len(progress.last.tool_calls) > 1, "parallel"),
+        ]
+    )
+
+    def grown(inner: SearchStrategy[Condition]) -> SearchStrategy[Condition]:
+        several = st.lists(inner, max_size=3)
+        return st.one_of(
+            several.map(lambda members: any_of(*members)),
+            several.map(lambda members: all_of(*members)),
+            inner.map(negate),
+        )
+
+    return st.recursive(
+        counting_conditions(tools=tools, most=most) | own, grown, max_leaves=max_leaves
+    )
+
+
+class _SilentError(Exception):
+    """An exception whose text cannot be had."""
+
+    @override
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+def _raises(progress: Progress) -> Stop | None:
+    raise _SilentError
+
+
+def _lies(progress: Progress) -> Stop | None:
+    return json.loads("true")  # type: ignore[no-any-return]
+
+
+def broken_conditions() -> SearchStrategy[StopCondition]:
+    """Draw conditions that raise, or answer something that is neither a `Stop` nor `None`."""
+    return st.sampled_from([_raises, _lies])
+
+
+# --- programs ---------------------------------------------------------------------------------
+
+
+def tool_choices(*, tools: Sequence[str] = TOOL_NAMES) -> SearchStrategy[ToolChoice]:
+    """Draw what the model is told about calling tools; mostly that it may."""
+    often: list[ToolChoice] = ["auto" for _ in range(20)]
+    rarely: list[ToolChoice] = ["none", "required", NamedTool(tools[0])] if tools else ["none"]
+    return st.sampled_from(often + rarely)
+
+
+@st.composite
+def programs(
+    draw: DrawFn,
+    *,
+    min_tools: int = 0,
+    max_tools: int = 4,
+    limited: int = 25,
+    breaks: int = 2,
+    hooks: int = 25,
+) -> Program:
+    """Draw programs; `limited`, `breaks` and `hooks` are percentages.
+
+    `limited` says how often each limit is set, `breaks` how often the stop condition is one that
+    fails, `hooks` how often each hook that the loop has to ask exists.
+    """
+    names = TOOL_NAMES[: draw(st.integers(min_tools, max_tools))]
+    tools = {name: draw(tool_specs(name=name)) for name in names}
+    stop_when: StopCondition = is_step_count(20)
+    if draw(flags(percent=25)):
+        stop_when = draw(stop_conditions(tools=names))
+    if draw(flags(percent=breaks)):
+        stop_when = draw(broken_conditions())
+    return Program(
+        models=("scripted/a", "scripted/b", "scripted/c")[: draw(st.integers(1, 3))],
+        tools=tools,
+        instructions=draw(st.sampled_from(["", "Be brief."])),
+        settings=CallSettings(
+            max_output_tokens=draw(st.sampled_from([None, None, None, None, 1, 20, 60]))
+        ),
+        tool_choice=draw(tool_choices(tools=names)),
+        output=draw(outputs()),
+        stop_when=stop_when,
+        limits=draw(limits(tools=names, percent=limited)),
+        retry=draw(retry_policies()),
+        prepares=draw(flags(percent=hooks)),
+        repairs=draw(flags(percent=2 * hooks)),
+        checks_stop=draw(flags(percent=hooks)),
+    )
+
+
+def without_budgets(program: Program) -> Program:
+    """The same program without limits of any kind, for laws that compare whole runs."""
+    return evolve(program, limits=Limits(), stop_when=never)
