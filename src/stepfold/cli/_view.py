@@ -1,0 +1,238 @@
+"""A run as people read it: tokens as they come, calls and results as they happen."""
+
+from collections.abc import Sequence
+from typing import Final, final
+
+from stepfold.cli._screen import Screen, shortened
+from stepfold.loop.events import ToolFailed, ToolOutcome, ToolSucceeded
+from stepfold.loop.notes import (
+    ApprovalRequested,
+    CallOpened,
+    CallRejected,
+    CallRequested,
+    ModelRetried,
+    Note,
+    RunBlocked,
+    RunEnded,
+    SteeringDelivered,
+    SteeringDropped,
+    StepFinished,
+    StepStarted,
+    ToolFinished,
+)
+from stepfold.shell import RunPart, ToolProgressed
+from stepfold.values import (
+    Blocked,
+    Cancelled,
+    Completed,
+    ContentOutput,
+    DeniedOutput,
+    ErrorJsonOutput,
+    ErrorTextOutput,
+    Failed,
+    File,
+    JsonObject,
+    JsonOutput,
+    JsonText,
+    ReasoningDelta,
+    RunEnd,
+    StepResult,
+    Stopped,
+    StreamPart,
+    StreamStart,
+    Success,
+    Text,
+    TextDelta,
+    TextEnd,
+    TextOutput,
+    ToolCall,
+    ToolError,
+    ToolOutput,
+    ToolResult,
+    Usage,
+)
+
+_SECOND: Final = 1_000_000_000
+
+
+@final
+class RunView:
+    """Shows the parts of one run; makes no decision and keeps no history."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self._names: dict[str, str] = {}
+        self._reasoned = False
+
+    def show(self, part: RunPart) -> None:
+        """Show one part, if it says anything to a person."""
+        match part:
+            case ToolProgressed(_, value):
+                self._screen.line(("  … ", "yellow"), (shortened(plain(value)), "dim"), hang=4)
+            case (
+                StepStarted()
+                | ModelRetried()
+                | CallRequested()
+                | CallRejected()
+                | ApprovalRequested()
+                | CallOpened()
+                | ToolFinished()
+                | SteeringDelivered()
+                | SteeringDropped()
+                | StepFinished()
+                | RunBlocked()
+                | RunEnded()
+            ):
+                self._decided(part)
+            case _:
+                self._said(part)
+
+    def _said(self, part: StreamPart) -> None:
+        screen = self._screen
+        match part:
+            case TextDelta(_, delta):
+                if self._reasoned:
+                    self._reasoned = False
+                    screen.line()
+                screen.stream(delta)
+            case ReasoningDelta(_, delta):
+                self._reasoned = True
+                screen.stream(delta, "dim italic")
+            case TextEnd():
+                screen.stream("\n")
+            case StreamStart(warnings):
+                for warning in warnings:
+                    said = f"{warning.kind}: {warning.subject} {warning.message}".rstrip()
+                    screen.line((f"  ! {said}", "yellow"), hang=4)
+            case ToolCall() if part.provider_executed:
+                screen.line(("  ↗ ", "cyan"), (call_text(part), "bold"), ("  (provider)", "dim"))
+            case File():
+                screen.line((f"  [a file: {part.media_type}]", "cyan"))
+            case _:
+                pass
+
+    def _decided(self, note: Note) -> None:
+        screen = self._screen
+        match note:
+            case StepStarted(step, model):
+                screen.busy(f"step {step + 1}: waiting for {model}")
+            case ModelRetried() as retried:
+                screen.line((f"  ! {retried.reason}", "yellow"), hang=4)
+                screen.busy(f"trying again with {retried.model}")
+            case CallRequested(_, call):
+                self._names[call.tool_call_id] = call.tool_name
+                screen.line(("  → ", "cyan"), (call_text(call), "bold"), hang=4)
+                screen.busy(f"running {call.tool_name}")
+            case CallRejected(_, call, error):
+                screen.line(("  ✗ ", "red"), f"{call.tool_name} was refused: {error}", hang=4)
+            case ApprovalRequested(_, request):
+                screen.line(("  ? ", "yellow"), f"{request.call.tool_name} needs an approval")
+            case CallOpened(_, request):
+                screen.line(("  ? ", "yellow"), f"{request.call.tool_name} waits for a client")
+            case ToolFinished(_, ToolResult(output=output)):
+                screen.line(("  ← ", "green"), shortened(output_text(output)), hang=4)
+            case ToolFinished(_, ToolError(_, name, error, kind=kind)):
+                screen.line(("  ✗ ", "red"), shortened(f"{name} ({kind}): {error}"), hang=4)
+            case _:
+                screen.idle()
+
+
+def call_text(call: ToolCall) -> str:
+    """A call as one would write it in Python; arguments that are no JSON object stay as they are.
+
+    Nothing is left out, since people decide by it.
+    """
+    match JsonText.parse(call.input):
+        case Success(document) if isinstance(document.value, JsonObject):
+            items = document.value.items()
+            given = ", ".join(f"{key}={JsonText.of(value).text}" for key, value in items)
+        case _:
+            given = call.input
+    return f"{call.tool_name}({given})"
+
+
+def plain(document: JsonText) -> str:
+    """A JSON document as people read it: texts without quotes."""
+    value = document.value
+    return value if isinstance(value, str) else document.text
+
+
+def output_text(output: ToolOutput) -> str:
+    """What a tool gave, in one piece of text."""
+    match output:
+        case TextOutput(value) | ErrorTextOutput(value):
+            return value
+        case JsonOutput(value) | ErrorJsonOutput(value):
+            return plain(value)
+        case DeniedOutput(reason):
+            return "denied" if reason is None else f"denied: {reason}"
+        case ContentOutput(parts):
+            return "\n".join(
+                part.text if isinstance(part, Text) else f"[{type(part).__name__.lower()}]"
+                for part in parts
+            )
+
+
+def outcome_text(outcome: ToolOutcome) -> str:
+    """What came of a tool, in one piece of text."""
+    match outcome:
+        case ToolSucceeded(output):
+            return output_text(output)
+        case ToolFailed(message):
+            return message
+
+
+def end_text(end: RunEnd[object]) -> str:
+    """How a run ended, in a few words."""
+    match end:
+        case Completed():
+            return "completed"
+        case Stopped(stop):
+            return f"stopped by {stop.name} {plain(stop.evidence)}"
+        case Blocked(requests):
+            names = ", ".join(request.call.tool_name for request in requests)
+            return f"blocked: an answer is needed for {names}"
+        case Failed(error):
+            return f"failed: {getattr(error, 'message', error)}"
+        case Cancelled(reason):
+            return f"cancelled: {reason}"
+
+
+def show_steps(screen: Screen, steps: Sequence[StepResult], usage: Usage) -> None:
+    """Show a table of the steps: what each did, its tokens and its times."""
+    head = ("step", "model", "calls", "ended", "tokens in", "out", "first", "time", "out/s")
+    rows = [_row(step) for step in steps]
+    many = len(steps) > 1
+    if many:
+        time = _seconds(sum(step.performance.step_time for step in steps))
+        tokens = (_count(usage.input_tokens), _count(usage.output_tokens))
+        rows.append(("all", "", "", "", *tokens, "", time, ""))
+    screen.line()
+    screen.table(head, rows, total=many)
+
+
+def _row(step: StepResult) -> Sequence[str]:
+    performance = step.performance
+    rate = performance.output_tokens_per_second
+    if rate is None:
+        rate = performance.effective_output_tokens_per_second
+    first = performance.time_to_first_output
+    return (
+        str(step.step + 1),
+        step.model,
+        ", ".join(call.tool_name for call in step.tool_calls),
+        step.finish_reason.unified,
+        _count(step.usage.input_tokens),
+        _count(step.usage.output_tokens),
+        "" if first is None else _seconds(first),
+        _seconds(performance.step_time),
+        f"{rate:.0f}" if rate else "",
+    )
+
+
+def _count(tokens: int | None) -> str:
+    return "?" if tokens is None else f"{tokens:,}"
+
+
+def _seconds(nanoseconds: int) -> str:
+    return f"{nanoseconds / _SECOND:.2f} s"
