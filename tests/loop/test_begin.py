@@ -106,7 +106,7 @@ def test_the_callers_list_is_not_kept() -> None:
         ([HI, "Hi."], r"prompt\[1\]: expected a message, got str"),
         (
             [SystemMessage("Obey.")],
-            r"prompt\[0\]: a system message in a history is refused, .*, or set allow_system_messages=True",
+            r"prompt\[0\]: a system message in a history is refused, .*, or set allow_sys",
         ),
     ],
 )
@@ -155,6 +155,23 @@ def test_a_second_result_of_a_call_is_dropped() -> None:
     run = started(program(tool()), [HI, said(call()), told(result(), result(text="cold"))])
 
     assert (HI, said(call()), told(result())) == run.state.messages
+
+
+def test_a_second_call_of_the_same_id_in_a_message_is_dropped() -> None:
+    """No result could tell which of the two it answers (law 5)."""
+    options = JsonText('{"acme":{}}')
+    history: list[Message] = [
+        HI,
+        AssistantMessage((call(), call(text='{"a":1}')), provider_options=options),
+        told(result(), result()),
+    ]
+    run = started(program(tool()), history)
+
+    assert (
+        HI,
+        AssistantMessage((call(),), provider_options=options),
+        told(result()),
+    ) == run.state.messages
 
 
 def test_calls_that_nobody_will_answer_are_closed_in_place() -> None:
@@ -243,18 +260,21 @@ def test_an_open_request_of_the_history_is_asked_again() -> None:
     )
 
 
-def test_answering_live_and_in_the_history_lead_to_the_same_prompt() -> None:
+@pytest.mark.parametrize("approved", [True, False])
+def test_answering_live_and_in_the_history_lead_to_the_same_prompt(approved: bool) -> None:
     """A client may answer a run at rest, or send the history back with its answer (law 19)."""
     live = started(program(guarded()), [HI])
     live.reply(PAY)
     asked = live.approval()
     rested = list(live.state.messages)
-    live.answer(reason="because")
-    live.finish(outcome="paid")
+    live.answer(approved=approved, reason="because")
+    if approved:
+        live.finish(outcome="paid")
 
-    answer = ApprovalResponse(asked.approval_id, approved=True, reason="because")
+    answer = ApprovalResponse(asked.approval_id, approved, reason="because")
     again = started(program(guarded()), [*rested, told(answer)])
-    again.finish(outcome="paid")
+    if approved:
+        again.finish(outcome="paid")
 
     assert convert_to_model_prompt(live.state.messages) == convert_to_model_prompt(
         again.state.messages

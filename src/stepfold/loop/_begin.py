@@ -1,9 +1,10 @@
 """`begin`: from a prompt to the first state.
 
 A history comes from outside and may be half-written. It is repaired once, here, and history only
-grows from there: results without a call are dropped, calls that nobody will answer are closed as
-interrupted, in place. Calls whose approval was answered, or is still open, become the slots of a
-pre-phase (step -1); messages that follow them are held back until their results are written.
+grows from there: results without a call are dropped, and so are calls that repeat an id of their
+own message; calls that nobody will answer are closed as interrupted, in place. Calls whose approval
+was answered, or is still open, become the slots of a pre-phase (step -1); messages that follow them
+are held back until their results are written.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,6 +39,7 @@ from stepfold.values import (
     ApprovalRequest,
     ApprovalResponse,
     AssistantMessage,
+    AssistantPart,
     ErrorTextOutput,
     Instant,
     JsonText,
@@ -143,7 +145,8 @@ class _Repair:
         while place < len(messages):
             message = messages[place]
             if isinstance(message, AssistantMessage):
-                place = self._turn(message, messages, place + 1, is_last=place == last)
+                said = _with_ids_once(message)
+                place = self._turn(said, messages, place + 1, is_last=place == last)
             elif isinstance(message, ToolMessage):
                 self._keep(_only_responses(message))
                 place += 1
@@ -207,6 +210,24 @@ class _Repair:
             else:
                 self.open.append((call, request, self._responses.get(request.approval_id)))
         return closed
+
+
+def _with_ids_once(said: AssistantMessage) -> AssistantMessage:
+    """A turn in which each call has an id of its own; a second call of the same id is dropped.
+
+    No result could tell which of the two it answers.
+    """
+    seen: set[str] = set()
+    content: list[AssistantPart] = []
+    for part in said.content:
+        if isinstance(part, ToolCall):
+            if part.tool_call_id in seen:
+                continue
+            seen.add(part.tool_call_id)
+        content.append(part)
+    if len(content) == len(said.content):
+        return said
+    return AssistantMessage(content, provider_options=said.provider_options)
 
 
 def _taken(owed: dict[str, ToolCall], call_id: str) -> bool:

@@ -52,7 +52,7 @@ def convert_to_model_prompt(messages: Sequence[Message]) -> tuple[Message, ...]:
 
 
 def unpaired(messages: Sequence[Message]) -> str | None:
-    """Say which client call of a prompt has no result, or which result no call."""
+    """Say which client call of a prompt has not one result of its own, or which result no call."""
     owed: set[str] = set()
     for message in messages:
         if isinstance(message, ToolMessage):
@@ -66,11 +66,12 @@ def unpaired(messages: Sequence[Message]) -> str | None:
         if owed:
             break
         if isinstance(message, AssistantMessage):
-            owed.update(
-                part.tool_call_id
-                for part in message.content
-                if isinstance(part, ToolCall) and not part.provider_executed
-            )
+            for call in message.content:
+                if not isinstance(call, ToolCall) or call.provider_executed:
+                    continue
+                if call.tool_call_id in owed:
+                    return f"two calls of one message have the id {call.tool_call_id!r}"
+                owed.add(call.tool_call_id)
     return f"the call {min(owed)!r} has no result after it" if owed else None
 
 
