@@ -109,21 +109,17 @@ def flush(state: LoopState) -> LoopState:
 def after_final_answer(program: Program, state: LoopState, step: int, out: Emitted) -> LoopState:
     """The last reply left nothing to answer: end, unless somebody has more to say."""
     if not any(item.mode == "steer" for item in state.inbox.waiting):
-        promoted = _promoted(state.inbox)
-        if promoted is None:
+        if not state.inbox.waiting:
             return complete(program, state, out)
-        state = state.with_inbox(promoted)
+        state = state.with_inbox(_promoted(state.inbox))
     return after_step(program, state, step, out)
 
 
-def _promoted(inbox: Inbox) -> Inbox | None:
-    """The inbox with its first queued message to be delivered now, if there is one."""
-    for place, item in enumerate(inbox.waiting):
-        if item.mode == "queue":
-            steered = MessageSteered(item.id, item.message, "steer", item.at)
-            others = inbox.waiting[:place] + inbox.waiting[place + 1 :]
-            return Inbox((steered, *others), inbox.seen)
-    return None
+def _promoted(inbox: Inbox) -> Inbox:
+    """The inbox, in which only queued messages wait, with the first to be delivered now."""
+    first, *others = inbox.waiting
+    steered = MessageSteered(first.id, first.message, "steer", first.at)
+    return Inbox((steered, *others), inbox.seen)
 
 
 def complete(program: Program, state: LoopState, out: Emitted) -> LoopState:
