@@ -18,6 +18,7 @@ from stepfold.loop.events import Cancelled, ModelFailed, StepPlan
 from stepfold.loop.notes import CallRejected, CallRequested, ModelRetried, StepFinished
 from stepfold.values import (
     ApprovalRequest,
+    CallSettings,
     Completed,
     ErrorTextOutput,
     Failed,
@@ -542,6 +543,17 @@ def test_a_retry_is_capped_by_what_the_failed_attempt_left() -> None:
 
     assert first == 100 - 15 - 15
     assert second == 100 - 30 - 15
+
+
+def test_a_cap_of_the_users_holds_for_every_attempt() -> None:
+    """What was asked for is asked for again."""
+    settings = CallSettings(max_output_tokens=20)
+    run = started(program(limits=Limits(tokens=100), retry=NO_WAIT, settings=settings))
+    run.fail()
+    run.wait()
+
+    assert request_of(run.program, run.state).settings.max_output_tokens == 20
+    assert run.state.ledger.reserved == 20
 
 
 def test_a_plan_decides_what_is_visible_in_its_step() -> None:
