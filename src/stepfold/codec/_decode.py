@@ -8,7 +8,6 @@ from stepfold.codec._derived import BUILDERS
 from stepfold.codec._faults import RefusedError, named, shown
 from stepfold.codec._forms import (
     TAGGED,
-    Choice,
     Form,
     Items,
     Member,
@@ -87,8 +86,8 @@ def decoder_of(form: Form) -> Decoder:
             return _row(tuple(decoder_of(item) for item in items))
         case Object(kind):
             return object_decoder(kind, TAGGED.get(kind))
-        case Choice(forms):
-            return choice_decoder(forms, TAGGED)
+        case _:
+            return choice_decoder(form.forms, TAGGED)
 
 
 def _words(words: frozenset[str]) -> Decoder:
@@ -219,6 +218,7 @@ def choice_decoder(forms: tuple[Single, ...], tags: Mapping[type, str]) -> Decod
     """Make the function that reads one of several forms; classes are told apart by their tag."""
     readers: dict[type, Decoder] = {}
     tagged: dict[str, Decoder] = {}
+    escaped: dict[str, Decoder] = {}
     for form in forms:
         if isinstance(form, Object) and form.kind in tags:
             tag = tags[form.kind]
@@ -226,14 +226,17 @@ def choice_decoder(forms: tuple[Single, ...], tags: Mapping[type, str]) -> Decod
             continue
         reader = decoder_of(form)
         if form in {Scalar.STRING, Scalar.JSON}:
-            _add(tagged, WTF_8, reader)
+            escaped[WTF_8] = reader
         for kind in _types_of(form):
             _add(readers, kind, reader)
+    expected = " or ".join(dict.fromkeys(named(kind()) for kind in readers))
     if tagged:
-        _add(readers, dict, _tagged(tagged))
+        _add(readers, dict, _tagged(tagged | escaped))
+        expected = " or ".join(filter(None, (expected, "an object")))
+    elif escaped:
+        _add(readers, dict, escaped[WTF_8])
     if readers.keys() == {dict}:
         return readers[dict]
-    expected = " or ".join(dict.fromkeys(named(kind()) for kind in readers))
 
     def decode(tree: object) -> object:
         read = readers.get(type(tree))
@@ -262,7 +265,7 @@ def _types_of(form: Single) -> tuple[type, ...]:
             return (str,)
         case Items() | Row():
             return (list,)
-        case Object():
+        case _:
             return (dict,)
 
 
@@ -287,5 +290,5 @@ def _tagged(readers: dict[str, Decoder]) -> Decoder:
 def _shown(given: dict[str, object]) -> str:
     tag = given.get("type", _ABSENT)
     if tag is _ABSENT:
-        return "none"
+        return "nothing"
     return shown(tag) if type(tag) is str else named(tag)

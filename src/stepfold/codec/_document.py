@@ -151,11 +151,10 @@ def migrate(
         migration = migrations.get(passed)
         if migration is None:
             return Failure(DecodeFault("/v", f"version {passed} cannot be read any more"))
-        match migration(tree):
-            case Success(migrated):
-                tree = migrated
-            case Failure(fault):
-                return Failure(fault)
+        outcome = migration(tree)
+        if isinstance(outcome, Failure):
+            return outcome
+        tree = outcome.unwrap()
     return Success(tree)
 
 
@@ -165,33 +164,37 @@ def _parsed(data: bytes | str, bounds: JsonBounds) -> object:
     except UnicodeDecodeError as error:
         message = f"expected UTF-8, got {error.reason} at byte {error.start}"
         raise RefusedError(message) from None
-    match parse_json(text, bounds):
-        case Success(tree):
-            return tree
-        case Failure(fault):
-            where = "" if fault.position is None else f" at character {fault.position}"
-            message = f"expected JSON: {fault.message}{where}"
-            raise RefusedError(message)
+    outcome = parse_json(text, bounds)
+    if isinstance(outcome, Failure):
+        fault = outcome.failure()
+        where = "" if fault.position is None else f" at character {fault.position}"
+        message = f"expected JSON: {fault.message}{where}"
+        raise RefusedError(message)
+    return outcome.unwrap()
 
 
-def _current(document: object) -> JsonTree:
+def _current(
+    document: object,
+    migrations: Mapping[int, Migration] = MIGRATIONS,
+    current: int = CURRENT_VERSION,
+) -> JsonTree:
     if not isinstance(document, dict):
         message = f"expected an object, got {named(document)}"
         raise RefusedError(message)
     tree = cast("JsonTree", document)
     version = tree.pop("v", _MISSING)
-    if version == CURRENT_VERSION and type(version) is int:
+    if version == current and type(version) is int:
         return tree
     if type(version) is not int:
         message = "missing" if version is _MISSING else f"expected an integer, got {named(version)}"
         error = RefusedError(message)
         error.at("v")
         raise error
-    match migrate(tree, version):
-        case Success(migrated):
-            return migrated
-        case Failure(fault):
-            raise RefusedError(fault.message, fault.path)
+    outcome = migrate(tree, version, migrations=migrations, current=current)
+    if isinstance(outcome, Failure):
+        fault = outcome.failure()
+        raise RefusedError(fault.message, fault.path)
+    return outcome.unwrap()
 
 
 _MISSING: Final = object()

@@ -8,7 +8,6 @@ from typing import Final, TypeAlias, cast
 from stepfold.codec._faults import RefusedError
 from stepfold.codec._forms import (
     TAGGED,
-    Choice,
     Form,
     Items,
     Object,
@@ -112,8 +111,8 @@ def encoder_of(form: Form) -> Encoder:
             return _row(tuple(encoder_of(item) for item in items))
         case Object(kind):
             return object_encoder(kind, {"type": TAGGED[kind]} if kind in TAGGED else {})
-        case Choice(forms):
-            return _choice(forms)
+        case _:
+            return _choice(form.forms)
 
 
 def _words(words: frozenset[str]) -> Encoder:
@@ -223,5 +222,5 @@ def _types_of(form: Single) -> tuple[type, ...]:
             return (str,)
         case Items() | Row():
             return (tuple,)
-        case Object(kind):
-            return (kind,)
+        case _:
+            return (form.kind,)
