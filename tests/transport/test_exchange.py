@@ -7,7 +7,7 @@ import anyio
 import httpx
 import pytest
 
-from stepfold.ports._blocking import BLOCKING
+from stepfold.ports import BLOCKING
 from stepfold.transport import (
     BlockingHttpClient,
     HttpClient,

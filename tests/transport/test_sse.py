@@ -110,6 +110,14 @@ def test_an_oversized_event_is_not_gathered_for_long() -> None:
         decoder.end()
 
 
+def test_after_an_oversized_event_nothing_is_read() -> None:
+    decoder = SseDecoder(limit=20)
+
+    assert decoder.feed(b"data: a\n\ndata: " + b"b" * 30 + b"\n\n") == (SseEvent("a"),)
+    with pytest.raises(ModelError):
+        decoder.feed(b"data: c\n\n")
+
+
 def test_events_may_be_read_as_data_alone() -> None:
     assert SseDecoder().feed_data(b"data: a\n\nevent: x\ndata: b\ndata: c\n\n: d\n\n") == [
         "a",

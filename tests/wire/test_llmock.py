@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 import pytest
 
 from stepfold.loop import fold_parts
-from stepfold.ports._blocking import BLOCKING
+from stepfold.ports import BLOCKING
 from stepfold.providers import OpenAIChatModel, openai
 from stepfold.transport import HttpLimits
 from stepfold.values import (

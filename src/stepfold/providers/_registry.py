@@ -3,7 +3,6 @@
 import os
 import re
 from collections.abc import Callable
-from importlib import import_module
 from typing import final
 
 from attrs import frozen
@@ -47,8 +46,9 @@ def _openai_compatible(model_id: str) -> LanguageModel:
 def _local(model_id: str) -> LanguageModel:
     if model_id != "smollm2":
         raise UsageError(f"local/{model_id} is not known; there is local/smollm2")
-    make: Callable[[], LanguageModel] = import_module("stepfold.providers.local").local_smollm2
-    return make()
+    from stepfold.providers.local import local_smollm2
+
+    return local_smollm2()
 
 
 PROVIDERS: tuple[ProviderEntry, ...] = (

@@ -49,8 +49,10 @@ class FragmentMemo(Generic[K, D]):
         key = id(source)
         entry = self._known.get(key)
         # An id may have passed to another object: the reference tells.
-        if entry is not None and entry[0]() is source and entry[1] == dialect:
-            return entry[2]
+        if entry is not None:
+            known_source, known_dialect, fragment = entry
+            if known_source() is source and (known_dialect is dialect or known_dialect == dialect):
+                return fragment
         fragment = self._make(source, dialect)
         if len(fragment.data) <= _LARGEST_REMEMBERED:
             known = self._known

@@ -18,7 +18,7 @@ from typing import Protocol, Self, final
 from anyio.lowlevel import RunVar
 from attrs import define
 
-from stepfold.ports._blocking import BLOCKING
+from stepfold.ports import BLOCKING
 from stepfold.transport._client import BlockingHttpClient, HttpClient
 from stepfold.transport._messages import DEFAULT_LIMITS, HttpLimits
 from stepfold.values import UsageError

@@ -14,7 +14,7 @@ from typing import final
 
 from typing_extensions import override
 
-from stepfold.ports._blocking import BLOCKING
+from stepfold.ports import BLOCKING
 from stepfold.transport._client import BlockingHttpBody, HttpBody
 from stepfold.transport._connections import ONE_CLIENT_EACH, HttpConnections
 from stepfold.transport._faults import fault_of, too_large

@@ -49,6 +49,7 @@ class SseDecoder:
         "_at_start",
         "_fault",
         "_id",
+        "_is_between",
         "_limit",
         "_open_line",
         "_pieces",
@@ -63,6 +64,7 @@ class SseDecoder:
         self._open_line = False
         self._after_cr = False
         self._at_start = True
+        self._is_between = False
         self._id = ""
         self._retry: int | None = None
         self._fault: ModelErrorReason | None = None
@@ -109,6 +111,15 @@ class SseDecoder:
 
     def _blocks(self, chunk: bytes) -> list[bytes]:
         """The lines of the events that this chunk completes, with LF as the only line end."""
+        # Most chunks are one event of one line, and begin where an event has ended.
+        if (
+            self._is_between
+            and chunk.endswith(b"\n\n")
+            and chunk.find(b"\n") == len(chunk) - 2
+            and b"\r" not in chunk
+            and len(chunk) <= self._limit
+        ):
+            return [chunk[:-2]]
         if self._fault is not None:
             raise ModelError(self._fault)
         if self._at_start:
@@ -117,6 +128,7 @@ class SseDecoder:
             chunk = self._with_newlines(chunk)
         if not chunk:
             return []
+        self._is_between = False
         ended = b"\n\n" in chunk or (chunk[0] == _LF and not self._open_line)
         self._open_line = chunk[-1] != _LF
         if not ended:
@@ -131,6 +143,8 @@ class SseDecoder:
         rest = blocks.pop()
         if rest:
             self._keep(rest)
+        else:
+            self._is_between = not (self._after_cr or self._open_line)
         return self._within_limit(blocks) if len(chunk) > self._limit else blocks
 
     def _without_mark(self, chunk: bytes) -> bytes:
@@ -170,6 +184,7 @@ class SseDecoder:
             if self._size <= limit + 2:
                 return within
         self._pieces.clear()
+        self._is_between = False
         self._fault = ModelErrorReason(
             "protocol", f"an event of the stream is longer than {limit} bytes"
         )

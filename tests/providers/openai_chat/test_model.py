@@ -8,8 +8,7 @@ import pytest
 from typing_extensions import override
 
 from stepfold.loop import fold_parts
-from stepfold.ports import LanguageModel
-from stepfold.ports._blocking import BLOCKING
+from stepfold.ports import BLOCKING, LanguageModel
 from stepfold.providers import OpenAIChatModel, openai, openai_compatible
 from stepfold.values import (
     FinishReason,

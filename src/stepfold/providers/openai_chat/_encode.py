@@ -79,7 +79,8 @@ def encode_request(
     body.update(given)
     messages = _messages(request, dialect)
     for fragment in (*messages, *tools):
-        warnings += fragment.warnings
+        if fragment.warnings:
+            warnings += fragment.warnings
     pieces = [b'{"messages":[', b",".join(part.data for part in messages if part.data), b"],"]
     if tools:
         pieces += [b'"tools":[', b",".join(tool.data for tool in tools), b"],"]

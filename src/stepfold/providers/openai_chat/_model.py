@@ -9,8 +9,7 @@ from anyio import move_on_after
 from typing_extensions import override
 
 from stepfold.loop import parts_of
-from stepfold.ports import ModelStream, streamed
-from stepfold.ports._blocking import BLOCKING
+from stepfold.ports import BLOCKING, ModelStream, streamed
 from stepfold.providers._failures import reason_of_response
 from stepfold.providers.openai_chat._encode import ChatCall, encode_request
 from stepfold.providers.openai_chat._options import ChatOptions
