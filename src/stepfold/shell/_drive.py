@@ -7,6 +7,7 @@ import anyio
 from typing_extensions import override
 
 from stepfold.loop import LoopState, Program, Transition
+from stepfold.loop.commands import CallModel, Command, RunTool
 from stepfold.loop.events import Event
 from stepfold.ports import BLOCKING
 from stepfold.shell._cancel import CancelHandle
@@ -18,7 +19,6 @@ from stepfold.values import UsageError
 D = TypeVar("D")
 
 OUTER = "cancelled by the caller"
-_SHIELD_SECONDS = 5.0
 
 
 async def drive(
@@ -48,7 +48,7 @@ async def driven(
 
     The driver knows the exception behind a failure.
     """
-    driver = Driver(program, first, runtime, LoopWaiting())
+    driver = Driver(program, first, runtime, LoopWaiting(), cancel)
     driver.check()
     try:
         for event in events:
@@ -58,19 +58,19 @@ async def driven(
         else:
             await _run_cancellable(driver, cancel)
     except anyio.get_cancelled_exc_class():
-        with anyio.move_on_after(_SHIELD_SECONDS, shield=True):
-            await driver.cancel(OUTER)
+        await driver.cancel(OUTER)
         raise
     return driver
 
 
 async def _run_cancellable(driver: Driver[D], cancel: CancelHandle) -> None:
-    with anyio.CancelScope() as scope:
-        cancel.attach(scope)
-        try:
-            await driver.run()
-        finally:
-            cancel.detach(scope)
+    if cancel.reason is None:
+        with anyio.CancelScope() as scope:
+            cancel.attach(scope)
+            try:
+                await driver.run()
+            finally:
+                cancel.detach(scope)
     if cancel.reason is not None:
         await driver.cancel(cancel.reason)
 
@@ -101,7 +101,7 @@ def driven_sync(program: Program, first: Transition, runtime: Runtime[D]) -> Dri
     driver.check()
     token = BLOCKING.set(True)
     try:
-        run_now(driver.run())
+        run_now(driver.run(), lambda: driver.doing)
     finally:
         BLOCKING.reset(token)
     return driver
@@ -110,7 +110,26 @@ def driven_sync(program: Program, first: Transition, runtime: Runtime[D]) -> Dri
 class SequentialDriver(Driver[D]):
     """A driver without tasks: commands are carried out one after another."""
 
+    doing = "a coroutine"
+
     @override
     async def together(self) -> None:
         """Carry out the next command."""
         await self.carry_out(self._commands.popleft())
+
+    @override
+    async def carry_out(self, command: Command) -> None:
+        """Carry out a command, and keep what it is."""
+        match command:
+            case RunTool(_, name):
+                self.doing = f"the tool {name}"
+            case CallModel(_, name):
+                self.doing = f"the model {name}"
+            case _:
+                self.doing = type(command).__name__
+        await super().carry_out(command)
+
+    @override
+    async def feed(self, event: Event) -> None:
+        """Let one event happen: nothing else can come in between, and nothing is cancelled."""
+        await self.journaled(event)

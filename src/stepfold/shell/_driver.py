@@ -1,11 +1,12 @@
 """`Driver`: owns the state of one run, and carries out its commands.
 
 Rules. One owner: for each event, compute the transition, append the event to the journal,
-commit, tell who watches, start the commands; nothing else steps. Commands that come alone are
-awaited where they are; several at once go to workers: before a worker begins a command it makes
-sure that one more worker stands by, so that there are as many tasks as suspended tools, plus
-one, whatever the number of commands. A transition into an end orphans what is still running,
-and only that: it is cancelled then.
+commit, tell who watches, start the commands; nothing else steps. No cancellation comes between
+the journal and the state. Commands that come alone are awaited where they are; several at once
+go to workers: before a worker begins a command it makes sure that one more worker stands by, so
+that there are as many tasks as suspended tools, plus one, whatever the number of commands. A
+transition into an end orphans what is still running, and only that: it is cancelled then. What
+a port of ours raises (a journal) stops the workers and is raised as it is, in no group.
 """
 
 from collections import deque
@@ -41,11 +42,14 @@ from stepfold.loop.events import (
     Waited,
 )
 from stepfold.loop.notes import Note
+from stepfold.ports import BLOCKING
+from stepfold.shell._cancel import CancelHandle
 from stepfold.shell._execute import binding_error, execute
 from stepfold.shell._runtime import Runtime
 from stepfold.shell._tool import ToolContext
-from stepfold.shell._waiting import Waiting
+from stepfold.shell._waiting import Waiting, missed_loop, needs_loop
 from stepfold.values import (
+    Failed,
     JsonText,
     ModelError,
     ModelErrorReason,
@@ -56,19 +60,28 @@ from stepfold.values import (
 
 D = TypeVar("D")
 
+_SHIELD_SECONDS = 5.0
+
 
 class Driver(Generic[D]):
     """Carries one run on until it rests or ends."""
 
     def __init__(
-        self, program: Program, first: Transition, runtime: Runtime[D], waiting: Waiting
+        self,
+        program: Program,
+        first: Transition,
+        runtime: Runtime[D],
+        waiting: Waiting,
+        cancel: CancelHandle | None = None,
     ) -> None:
         self.program = program
         self.state: LoopState = first.state
         self.runtime = runtime
         self.waiting = waiting
         self.clock = runtime.clock
-        self.cause: Exception | None = None
+        self._handle = cancel
+        self._raised: tuple[ModelErrorReason, Exception] | None = None
+        self._fault: Exception | None = None
         self._commands: deque[Command] = deque(first.commands)
         self._queue: deque[Command] = deque()
         self._active = 0
@@ -82,19 +95,44 @@ class Driver(Generic[D]):
         """Whether nothing is left to do here: the run has ended, or waits for somebody."""
         return isinstance(self.state.phase, Done | Resting)
 
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing may begin any more: the run has ended, or somebody asked it to."""
+        if isinstance(self.state.phase, Done):
+            return True
+        return self._handle is not None and self._handle.reason is not None
+
+    @property
+    def cause(self) -> Exception | None:
+        """The exception behind the end, if it was a model's."""
+        phase = self.state.phase
+        if self._raised is None or not isinstance(phase, Done):
+            return None
+        reason, error = self._raised
+        return error if isinstance(phase.end, Failed) and phase.end.error is reason else None
+
     async def feed(self, event: Event) -> None:
         """Let one event happen: journal it, commit, tell, and take its commands."""
-        journal = self.runtime.journal
-        if journal is None:
+        if self.runtime.journal is None:
             self._commit(step(self.program, self.state, event))
             return
+        with anyio.CancelScope(shield=True):
+            await self._feed_in_turn(event)
+
+    async def _feed_in_turn(self, event: Event) -> None:
         if self._lock is None:
             self._lock = anyio.Lock()
         async with self._lock:
-            transition = step(self.program, self.state, event)
-            if transition.state is not self.state:
+            await self.journaled(event)
+
+    async def journaled(self, event: Event) -> None:
+        """Append an event before it counts; if that fails, it has not happened."""
+        transition = step(self.program, self.state, event)
+        if transition.state is not self.state:
+            journal = self.runtime.journal
+            if journal is not None:
                 await journal.append(JournalEntry(event, command_ids(transition)))
-                self._commit(transition)
+            self._commit(transition)
 
     def _commit(self, transition: Transition) -> None:
         self.state = transition.state
@@ -113,7 +151,7 @@ class Driver(Generic[D]):
     async def run(self) -> None:
         """Carry out commands until the run rests or has ended."""
         commands = self._commands
-        while commands:
+        while commands and not self.is_over:
             if len(commands) == 1:
                 await self.carry_out(commands.popleft())
             else:
@@ -122,13 +160,11 @@ class Driver(Generic[D]):
     async def together(self) -> None:
         """Carry out all commands at hand, and those that they lead to, side by side."""
         async with anyio.create_task_group() as group:
-            self.start_workers(group)
-
-    def start_workers(self, group: anyio.abc.TaskGroup) -> None:
-        """Put the commands at hand before workers in this group."""
-        self._queue.extend(self._commands)
-        self._commands.clear()
-        self._stand_by(group)
+            self._queue.extend(self._commands)
+            self._commands.clear()
+            self._stand_by(group)
+        if self._fault is not None:
+            raise self._fault
 
     def _stand_by(self, group: anyio.abc.TaskGroup) -> None:
         limit = self.runtime.concurrency
@@ -139,31 +175,28 @@ class Driver(Generic[D]):
     async def _work(self, group: anyio.abc.TaskGroup) -> None:
         self._standby = False
         queue = self._queue
-        while queue:
+        while queue and not self.is_over:
             command = queue.popleft()
             self._active += 1
             self._stand_by(group)
             try:
                 await self.carry_out(command)
+            except Exception as error:  # noqa: BLE001 - raised again by `together`
+                self._fault = self._fault or error
             finally:
                 self._active -= 1
-            if isinstance(self.state.phase, Done):
-                queue.clear()
-                self._commands.clear()
-                group.cancel_scope.cancel()
+            if self._fault is not None or isinstance(self.state.phase, Done):
+                self.forget_commands()
+                if self._active:
+                    group.cancel_scope.cancel()
             elif self._active or queue:
                 queue.extend(self._commands)
                 self._commands.clear()
-                self._stand_by(group)
-        self.worker_left()
 
-    def worker_left(self) -> None:
-        """Called when a worker has nothing more to do; a stream overrides this."""
-
-    @property
-    def busy(self) -> bool:
-        """Whether workers have something to do."""
-        return self._active > 0 or bool(self._queue)
+    def forget_commands(self) -> None:
+        """Begin nothing more."""
+        self._queue.clear()
+        self._commands.clear()
 
     async def carry_out(self, command: Command) -> None:
         """Carry out one command and let its answer happen."""
@@ -190,7 +223,9 @@ class Driver(Generic[D]):
         started = self.clock.now()
         try:
             reply = await model.generate(request)
-        except Exception as error:  # noqa: BLE001 - a model is somebody else's code
+        except Exception as error:
+            if BLOCKING.get() and missed_loop(error):
+                raise needs_loop(f"the model {command.model}") from error
             await self.feed(self.failed(command, error, None))
             return
         await self.feed(
@@ -201,8 +236,9 @@ class Driver(Generic[D]):
         self, command: CallModel, error: Exception, partial: ModelReply | None
     ) -> ModelFailed:
         """What a model raised, as an event; the exception is kept for the traceback."""
-        self.cause = error
-        return ModelFailed(command.key, reason_of(error), self.clock.now(), partial=partial)
+        reason = reason_of(error)
+        self._raised = (reason, error)
+        return ModelFailed(command.key, reason, self.clock.now(), partial=partial)
 
     def _call_of(self, key: CallKey) -> ToolCall | None:
         phase = self.state.phase
@@ -244,29 +280,36 @@ class Driver(Generic[D]):
     # --- an end from outside ------------------------------------------------------------------
 
     async def cancel(self, reason: str, partial: ModelReply | None = None) -> None:
-        """End the run now; what is in flight must not be running any more."""
-        self._commands.clear()
-        self._queue.clear()
-        if not isinstance(self.state.phase, Done):
-            await self.feed(Cancelled(reason, self.clock.now(), partial=partial))
-            self._commands.clear()
+        """End the run now; what is in flight must not be running any more.
+
+        Takes a short while at most, whatever the journal does and whoever cancels this.
+        """
+        self.forget_commands()
+        if isinstance(self.state.phase, Done):
+            return
+        event = Cancelled(reason, self.clock.now(), partial=partial)
+        with anyio.move_on_after(_SHIELD_SECONDS, shield=True):
+            await self._feed_in_turn(event)
+        self.forget_commands()
 
     def check(self) -> None:
-        """Refuse a state that this runtime cannot carry on.
+        """Refuse a program that this runtime cannot carry out.
 
         Raises:
-            UsageError: a model or a tool that the state names is not here.
+            UsageError: a model or a tool that the program names is not here.
         """
-        for command in pending(self.state):
-            match command:
-                case CallModel(_, name) if name not in self.runtime.models:
-                    known = ", ".join(self.runtime.models) or "none"
-                    raise UsageError(f"expected a model named {name!r}, got: {known}")
-                case RunTool(_, name) if name not in self.runtime.tools:
-                    known = ", ".join(self.runtime.tools) or "none"
-                    raise UsageError(f"expected a tool named {name!r}, got: {known}")
-                case _:
-                    pass
+        owed = pending(self.state)
+        models = [command.model for command in owed if isinstance(command, CallModel)]
+        for name in (*self.program.models, *models):
+            if name not in self.runtime.models:
+                known = ", ".join(self.runtime.models) or "none"
+                raise UsageError(f"models: expected one named {name!r}, got: {known}")
+        tools = [command.tool_name for command in owed if isinstance(command, RunTool)]
+        run_here = [name for name, spec in self.program.tools.items() if spec.executes]
+        for name in (*run_here, *tools):
+            if name not in self.runtime.tools:
+                known = ", ".join(self.runtime.tools) or "none"
+                raise UsageError(f"tools: expected one named {name!r}, got: {known}")
 
 
 def reason_of(error: Exception) -> ModelErrorReason:

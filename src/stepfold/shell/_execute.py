@@ -8,14 +8,18 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TypeVar
 
-import anyio
 from typing_extensions import TypeIs
 
 from stepfold.loop.events import ToolFailed, ToolOutcome, ToolSucceeded
 from stepfold.ports import BLOCKING, Clock
 from stepfold.schema import Faults, encode_result
 from stepfold.shell._tool import AnyTool
-from stepfold.shell._waiting import Waiting, Watched
+from stepfold.shell._waiting import (
+    SpuriousCancellationError,
+    Waiting,
+    missed_loop,
+    needs_loop,
+)
 from stepfold.values import (
     Failure,
     Instant,
@@ -90,12 +94,16 @@ async def execute(
 
 def _timeout_text(tool: AnyTool[D, object]) -> str:
     seconds = tool.options.timeout
-    rest = "" if _is_async(tool.function) else "; its thread may still be running"
+    in_thread = not _is_async(tool.function) and not BLOCKING.get()
+    rest = "; its thread may still be running" if in_thread else ""
     return f"the tool did not end within {seconds:g} seconds{rest}"
 
 
 def _is_async(function: object) -> bool:
-    return inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
+    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        return True
+    called: object = getattr(type(function), "__call__", None)  # noqa: B004 - the function of it
+    return inspect.iscoroutinefunction(called) or inspect.isasyncgenfunction(called)
 
 
 async def _outcome(
@@ -114,18 +122,24 @@ async def _outcome(
         if _is_items(given):
             given = _last_of(given, progress)
         if inspect.isawaitable(given):
-            watched = Watched(given)
-            try:
-                given = await watched
-            except cancellation():
-                if watched.was_thrown:
-                    raise
-                return ToolFailed(_SPURIOUS, "interrupted")
+            given = await waiting.for_code(given)
+    except SpuriousCancellationError:
+        return ToolFailed(_SPURIOUS, "interrupted")
     except ToolFault as fault:
-        return ToolFailed(without_lone_surrogates(str(fault)))
-    except Exception as error:  # noqa: BLE001 - the user's code; told to the model
-        return ToolFailed(without_lone_surrogates(f"{type(error).__name__}: {error}"))
+        return ToolFailed(_text_of(fault))
+    except Exception as error:
+        if BLOCKING.get() and missed_loop(error):
+            raise needs_loop(f"the tool {tool.name}") from error
+        return ToolFailed(f"{type(error).__name__}: {_text_of(error)}")
     return encoded_outcome(given)
+
+
+def _text_of(error: object) -> str:
+    """What an error says; even that is the user's code."""
+    try:
+        return without_lone_surrogates(str(error))
+    except Exception:  # noqa: BLE001 - an error that cannot be told is still one
+        return "(its text cannot be shown)"
 
 
 def _is_items(given: object) -> TypeIs[AsyncIterator[object]]:
@@ -136,20 +150,13 @@ def _is_outcome(given: object) -> TypeIs[Outcome[object, object]]:
     return isinstance(given, Success | Failure)
 
 
-def cancellation() -> tuple[type[BaseException], ...]:
-    """What a cancelled coroutine is interrupted with; nothing, where there is no event loop."""
-    return () if BLOCKING.get() else (anyio.get_cancelled_exc_class(),)
-
-
 async def _last_of(items: AsyncIterator[object], progress: Progress) -> object:
-    """Show each item but the last as preliminary; the last is the result."""
+    """Show each item as it comes; the last is also the result."""
     last: object = None
-    came = False
     try:
         async for item in items:
-            if came:
-                _show(last, progress)
-            last, came = item, True
+            _show(item, progress)
+            last = item
     finally:
         close: object = getattr(items, "aclose", None)
         if callable(close):
@@ -188,9 +195,10 @@ def encoded_outcome(given: object) -> ToolOutcome:
 def _failure(error: object) -> ToolOutcome:
     """A failure that a tool returned: in words for the model, and encoded for the program."""
     if isinstance(error, str):
-        return ToolFailed(without_lone_surrogates(error), value=JsonText.of(error))
+        text = without_lone_surrogates(error)
+        return ToolFailed(text, value=JsonText.of(text))
     match encode_result(error):
-        case Success(text):
-            return ToolFailed(f"{type(error).__name__}: {text.text}", value=text)
+        case Success(document):
+            return ToolFailed(f"{type(error).__name__}: {document.text}", value=document)
         case Failure(_):
-            return ToolFailed(without_lone_surrogates(f"{type(error).__name__}: {error}"))
+            return ToolFailed(f"{type(error).__name__}: {_text_of(error)}")

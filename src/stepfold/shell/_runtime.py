@@ -1,5 +1,6 @@
 """`Runtime`: what a program's names stand for, in this process."""
 
+import inspect
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Generic, TypeVar, final
@@ -8,7 +9,7 @@ from attrs import field, frozen
 
 from stepfold.ports import Clock, Journal, LanguageModel, model_name
 from stepfold.shell._clock import SystemClock
-from stepfold.shell._tool import AnyTool
+from stepfold.shell._tool import AnyTool, name_of
 from stepfold.values import UsageError
 
 D = TypeVar("D")
@@ -27,8 +28,12 @@ def _models_by_name(models: Iterable[LanguageModel]) -> Mapping[str, LanguageMod
 
 
 def _require_tool(given: object) -> None:
-    if not isinstance(given, AnyTool):
-        raise UsageError(f"tools: expected tools made by @tool, got {given!r}")
+    if isinstance(given, AnyTool):
+        return
+    advice = ""
+    if inspect.isroutine(given):
+        advice = f": decorate it with @tool, or give tool({name_of(given)})"
+    raise UsageError(f"tools: expected tools made by @tool, got {given!r:.200}{advice}")
 
 
 def tools_by_name(tools: Iterable[AnyTool[D, object]]) -> Mapping[str, AnyTool[D, object]]:

@@ -1,12 +1,15 @@
 """A run as a stream: the model's parts, interleaved with what the loop decides.
 
 The consumer's own task pulls the model's next part, which is the back-pressure; only tools get
-tasks, in the group that `async with` opened. No cancel scope is held open between two parts, so
-a consumer may put its own around any of them. One task at a time uses a stream.
+tasks, in the group that `async with` opened, under a scope of their own: ending the run stops
+them and not the consumer. No cancel scope is opened by one part and closed by another, so a
+consumer may put its own around any of them; the same is asked of models. One task at a time uses
+a stream.
 """
 
 from collections import deque
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from types import TracebackType
 from typing import Self, TypeAlias, TypeVar, final
 
@@ -15,7 +18,7 @@ import anyio.abc
 from attrs import frozen
 from typing_extensions import override
 
-from stepfold.loop import Done, Program, ReplyFold, Transition, request_of
+from stepfold.loop import Done, Program, ReplyFold, Transition, pending, request_of
 from stepfold.loop.commands import CallKey, CallModel, Command, RunTool
 from stepfold.loop.events import Event, ModelReplied
 from stepfold.loop.notes import Note
@@ -25,7 +28,7 @@ from stepfold.shell._drive import OUTER
 from stepfold.shell._driver import Driver
 from stepfold.shell._gaps import gaps_of
 from stepfold.shell._runtime import Runtime
-from stepfold.shell._waiting import LoopWaiting
+from stepfold.shell._waiting import LoopWaiting, is_cancellation
 from stepfold.values import (
     File,
     Instant,
@@ -42,7 +45,6 @@ from stepfold.values import (
 D = TypeVar("D")
 
 LEFT = "the stream was left"
-_SHIELD_SECONDS = 5.0
 
 
 @final
@@ -97,22 +99,25 @@ class StreamDriver(Driver[D]):
         runtime: Runtime[D],
         cancel: CancelHandle | None = None,
     ) -> None:
-        super().__init__(program, first, runtime, LoopWaiting())
+        super().__init__(program, first, runtime, LoopWaiting(), cancel)
         self._shown: deque[RunPart] = deque(first.notes)
         self._open: _Open | None = None
         self._group: anyio.abc.TaskGroup | None = None
+        self._workers: anyio.CancelScope | None = None
         self._wake: anyio.Event | None = None
-        self._cancel = cancel
-        self._left = False
+        self._was_entered = False
 
     # --- the context --------------------------------------------------------------------------
 
     async def __aenter__(self) -> Self:
         """Open the group that tools run in."""
+        if self._was_entered:
+            raise UsageError("expected a new stream, got one that was used: make another")
         self.check()
         group = anyio.create_task_group()
         await group.__aenter__()
         self._group = group
+        self._was_entered = True
         return self
 
     async def __aexit__(
@@ -127,22 +132,24 @@ class StreamDriver(Driver[D]):
         if group is None:
             return None
         self._group = None
-        self._left = True
         partial = None if self._open is None else self._open.fold.partial()
-        group.cancel_scope.cancel()
-        with anyio.move_on_after(_SHIELD_SECONDS, shield=True):
-            await self._close()
+        was_cancelled = is_cancellation(error)
         try:
-            return (
-                await group.__aexit__(None, None, None)
-                if error is None
-                else await group.__aexit__(kind, error, traceback)
-            )
+            try:
+                with suppress(Exception):  # the run is given up; how its model takes it is no news
+                    await self._close()
+            finally:
+                self._stop_workers()
+                # Any other error is not the group's: it would come out wrapped.
+                given = (kind, error, traceback) if was_cancelled else (None, None, None)
+                swallowed = await group.__aexit__(*given)
+        except BaseException as failure:
+            was_cancelled = was_cancelled or is_cancellation(failure)
+            raise
         finally:
-            if not self.at_rest:
-                outer = error is not None and isinstance(error, anyio.get_cancelled_exc_class())
-                with anyio.move_on_after(_SHIELD_SECONDS, shield=True):
-                    await self.cancel(OUTER if outer else LEFT, partial)
+            if not self.at_rest and self._fault is None:
+                await self.cancel(OUTER if was_cancelled else LEFT, partial)
+        return swallowed
 
     # --- pulling ------------------------------------------------------------------------------
 
@@ -153,27 +160,22 @@ class StreamDriver(Driver[D]):
             StopAsyncIteration: the run rests or has ended.
             UsageError: the stream is not entered, or was left.
         """
+        if self._group is None:
+            what = "was left" if self._was_entered else "was not entered"
+            raise UsageError(f"expected a stream inside its `async with`, got one that {what}")
         if self._shown:
             return self._shown.popleft()
-        if self._cancel is not None:
-            return await self._pull_cancellable(self._cancel)
-        return await self._pull()
-
-    async def _pull_cancellable(self, cancel: CancelHandle) -> RunPart:
-        part: RunPart | None = None
-        ended = False
-        with anyio.CancelScope() as scope:
-            cancel.attach(scope)
-            try:
-                part = await self._pull()
-            except StopAsyncIteration:
-                ended = True
-            finally:
-                cancel.detach(scope)
-        if part is None and not ended and cancel.reason is not None:
-            await self._end(cancel.reason)
-        elif part is not None:
-            return part
+        handle = self._handle
+        if handle is None:
+            return await self._pull()
+        if handle.reason is None:
+            with anyio.CancelScope() as scope:
+                handle.attach(scope)
+                try:
+                    return await self._pull()
+                finally:
+                    handle.detach(scope)
+        await self._end(handle.reason or "cancelled")
         if self._shown:
             return self._shown.popleft()
         raise StopAsyncIteration
@@ -181,11 +183,24 @@ class StreamDriver(Driver[D]):
     async def _end(self, reason: str) -> None:
         """Cancel the run from within: its tools are stopped, the stream stays open."""
         partial = None if self._open is None else self._open.fold.partial()
-        await self._close()
-        group = self._group
-        if group is not None:
-            group.cancel_scope.cancel()
+        with suppress(Exception):  # as above
+            await self._close()
+        self._stop_workers()
+        while self._workers is not None:
+            await self._wait()
+        if self._fault is not None:
+            raise self._fault
         await self.cancel(reason, partial)
+
+    def _stop_workers(self) -> None:
+        self.forget_commands()
+        if self._workers is not None:
+            self._workers.cancel()
+
+    async def _wait(self) -> None:
+        """Wait until there is something to show, or the workers have left."""
+        self._wake = anyio.Event()
+        await self._wake.wait()
 
     async def _pull(self) -> RunPart:
         shown = self._shown
@@ -196,24 +211,48 @@ class StreamDriver(Driver[D]):
                 part = await self._next_part(self._open)
                 if part is not None:
                     return part
-            elif self.busy:
-                self._wake = anyio.Event()
-                await self._wake.wait()
+            elif self._workers is not None:
+                await self._wait()
+            elif self._fault is not None:
+                raise self._fault
             elif self._commands:
                 await self._start(self._commands)
-            elif self.at_rest or self._group is not None:
-                raise StopAsyncIteration
             else:
-                raise UsageError("expected a stream that is open, got one that was left")
+                raise StopAsyncIteration
 
     async def _start(self, commands: deque[Command]) -> None:
-        group = self._group
-        if group is None:
-            raise UsageError("expected a stream inside `async with`, got one outside")
-        if len(commands) == 1 and not isinstance(commands[0], RunTool):
-            await self.carry_out(commands.popleft())
-        else:
-            self.start_workers(group)
+        """Carry out a command that comes alone here; put tools before workers."""
+        if len(commands) > 1 or isinstance(commands[0], RunTool):
+            group = self._group
+            if group is not None:
+                self._workers = anyio.CancelScope()
+                group.start_soon(self._side_by_side, self._workers)
+            return
+        command = commands.popleft()
+        try:
+            await self.carry_out(command)
+        except Exception as error:
+            self._fault = error
+            raise
+        except BaseException:
+            # The consumer gave up waiting, not the run: the next pull begins anew.
+            if command in pending(self.state) and self._open is None:
+                commands.appendleft(command)
+            raise
+
+    async def _side_by_side(self, scope: anyio.CancelScope) -> None:
+        """Let workers carry out the commands at hand; they can be stopped without the consumer."""
+        try:
+            with scope:
+                if len(self._commands) == 1:
+                    await self.carry_out(self._commands.popleft())
+                elif self._commands:
+                    await self.together()
+        except Exception as error:  # noqa: BLE001 - raised by the next pull
+            self._fault = error
+        finally:
+            self._workers = None
+            self._awaken()
 
     @override
     async def call_model(self, command: CallModel) -> None:
@@ -240,9 +279,12 @@ class StreamDriver(Driver[D]):
             await self._reply_ended(opened)
             return None
         except Exception as error:  # noqa: BLE001 - a model is somebody else's code
-            partial = opened.fold.partial()
-            await self._close()
-            await self.feed(self.failed(opened.command, error, partial))
+            event = self.failed(opened.command, error, opened.fold.partial())
+            try:
+                with suppress(Exception):  # the first fault counts
+                    await self._close()
+            finally:
+                await self._happen(event)
             return None
         if isinstance(shown, _OUTPUT):
             opened.times.append(self.clock.now())
@@ -265,11 +307,26 @@ class StreamDriver(Driver[D]):
                 first_output=opened.times[0] if opened.times else None,
                 gaps=gaps_of(opened.times),
             )
-        await self._close()
-        await self.feed(event)
+        try:
+            await self._close()
+        except Exception as error:  # noqa: BLE001 - as if `generate` had raised at its end
+            event = self.failed(opened.command, error, opened.fold.partial())
+        finally:
+            await self._happen(event)
+
+    async def _happen(self, event: Event) -> None:
+        """Let an event happen, and keep what the journal raises."""
+        try:
+            await self.feed(event)
+        except Exception as error:
+            self._fault = error
+            raise
 
     async def _close(self) -> None:
-        """Close the model's stream, if one is open."""
+        """Close the model's stream, if one is open.
+
+        In no scope of ours, since the model may hold one of its own until now.
+        """
         opened = self._open
         if opened is not None:
             self._open = None
@@ -289,11 +346,6 @@ class StreamDriver(Driver[D]):
         if not isinstance(self.state.phase, Done):
             self._shown.append(ToolProgressed(key, value))
             self._awaken()
-
-    @override
-    def worker_left(self) -> None:
-        """Wake the consumer: there may be a model to call, or nothing more to come."""
-        self._awaken()
 
     def _awaken(self) -> None:
         if self._wake is not None:

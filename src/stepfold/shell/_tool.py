@@ -7,6 +7,7 @@ results are is read off the returned type where results are asked for.
 import functools
 import inspect
 import json
+import math
 import re
 import types
 from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +20,7 @@ from typing import (
     Self,
     TypeVar,
     final,
+    get_args,
     get_origin,
     get_type_hints,
     overload,
@@ -110,7 +112,13 @@ class AnyTool(Generic[D_contra, Returned_co]):
     @functools.cached_property
     def takes_context(self) -> bool:
         """Whether the first parameter is a `ToolContext`, which the run supplies."""
-        return _takes_context(self.function)
+        return _context_of(self.function) is not None
+
+    @functools.cached_property
+    def deps_type(self) -> object:
+        """What the context has to hold: the type in `ToolContext[…]`, or `object`."""
+        found: tuple[object, ...] = get_args(_context_of(self.function))
+        return found[0] if found else object
 
     @functools.cached_property
     def parameters(self) -> Parameters:
@@ -152,9 +160,9 @@ class Tool(AnyTool[D_contra, Returned_co], Generic[D_contra, P, Returned_co]):
     """A function that a model may call, and that you may still call yourself."""
 
     def __init__(self, function: Callable[P, Returned_co], options: ToolOptions) -> None:
+        functools.update_wrapper(self, function)  # first, since it brings attributes of its own
         super().__init__(function, options)
         self._call: Callable[P, Returned_co] = function
-        functools.update_wrapper(self, function)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Returned_co:
         """Call the function, as if it were no tool."""
@@ -240,9 +248,9 @@ def tool(
     """Make a tool of a function: `@tool`, or `@tool(needs_approval=True, …)`.
 
     The function may be sync (it then runs in a worker thread), async, or an async generator
-    (each item but the last is a preliminary result). It may return a value, an `Outcome`, or
-    raise; a raised error is told to the model. A first parameter annotated `ToolContext[Deps]`
-    is supplied by the run and is no part of the schema.
+    (each item is shown as it comes, the last is the result). It may return a value, an
+    `Outcome`, or raise; a raised error is told to the model. A first parameter annotated
+    `ToolContext[Deps]` is supplied by the run and is no part of the schema.
 
     Args:
         function: The function; its docstring describes the tool and, under `Args:`, the
@@ -296,23 +304,23 @@ def _is_unbound_method(function: object) -> bool:
     return first is not None and first.name in {"self", "cls"} and first.annotation is first.empty
 
 
-def _takes_context(function: object) -> bool:
-    """Whether the first parameter is the context; in any other place it is refused."""
+def _context_of(function: object) -> object | None:
+    """The annotation of the first parameter if it is the context; elsewhere it is refused."""
     plain: object = function
     while isinstance(plain, functools.partial):
         plain = plain.func
     if not inspect.isroutine(plain) and not inspect.isclass(plain):
         plain = getattr(type(plain), "__call__", None)  # noqa: B004 - the function, not whether
     if not callable(function):
-        return False
+        return None
     try:
         hints: dict[str, object] = get_type_hints(plain)
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError, NameError):
-        return False  # `parameters_of` says what is wrong, in the user's words
+        return None  # `parameters_of` says what is wrong, in the user's words
     places = [index for index, one in enumerate(parameters) if _is_context(hints.get(one.name))]
     if not places:
-        return False
+        return None
     first = parameters[places[0]]
     if places != [0] or first.kind is first.KEYWORD_ONLY:
         msg = (
@@ -320,7 +328,7 @@ def _takes_context(function: object) -> bool:
             "ToolContext as the first, positional parameter, got it elsewhere; move it there"
         )
         raise UsageError(msg)
-    return True
+    return hints[first.name]
 
 
 def _is_context(annotation: object) -> bool:
@@ -335,9 +343,7 @@ def _spec_of(function: object, options: ToolOptions, parameters: Parameters) -> 
             "give one as @tool(name=…)"
         )
         raise UsageError(msg)
-    if options.timeout is not None and not options.timeout > 0:
-        msg = f"tool {name}: expected a timeout of more than 0 seconds, got {options.timeout!r}"
-        raise UsageError(msg)
+    _require_timeout(name, options.timeout)
     decoder = decoder_of(parameters.form)
     description = options.description
     definition = ToolDefinition(
@@ -355,6 +361,12 @@ def _spec_of(function: object, options: ToolOptions, parameters: Parameters) -> 
         idempotent=options.idempotent,
         timeout=None if options.timeout is None else int(options.timeout * 1_000_000_000),
     )
+
+
+def _require_timeout(name: str, given: object) -> None:
+    if given is not None and not (isinstance(given, int | float) and 0 < given < math.inf):
+        msg = f"tool {name}: expected a timeout of more than 0 seconds, got {given!r}"
+        raise UsageError(msg)
 
 
 def _example(name: str, decoder: Decoder, example: object) -> JsonText:
