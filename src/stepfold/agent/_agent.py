@@ -7,12 +7,27 @@ from typing import Generic, cast, final, overload
 
 import anyio
 from attrs import frozen
-from typing_extensions import TypeForm, TypeVar, Unpack, is_protocol
+from typing_extensions import TypeForm, TypeVar, Unpack
 
 from stepfold.agent._answers import Answer
+from stepfold.agent._checks import (
+    checked_condition,
+    json_options,
+    name_in,
+    prompt_messages,
+    require_choice,
+    require_deps,
+    require_deps_type,
+    require_kind,
+    require_known,
+    require_options,
+    require_output,
+    require_settings,
+    require_tools,
+)
 from stepfold.agent._options import RunOptions
 from stepfold.agent._output import Output, text
-from stepfold.agent._run import Run, RunFailed
+from stepfold.agent._run import Run, RunFailed, failure_text
 from stepfold.agent._run_stream import RunStream
 from stepfold.loop import (
     JournalHeader,
@@ -26,7 +41,7 @@ from stepfold.loop import (
     is_step_count,
 )
 from stepfold.loop.events import ApprovalAnswered, Event
-from stepfold.ports import Clock, Journal, LanguageModel, model_name
+from stepfold.ports import BLOCKING, Clock, Journal, LanguageModel
 from stepfold.shell import (
     AnyTool,
     CancelHandle,
@@ -42,13 +57,11 @@ from stepfold.values import (
     CallSettings,
     Failed,
     Failure,
-    JsonText,
     Message,
     Outcome,
     Success,
     ToolChoice,
     UsageError,
-    UserMessage,
 )
 
 Deps_contra = TypeVar("Deps_contra", contravariant=True, default=object)
@@ -57,7 +70,7 @@ Deps = TypeVar("Deps")
 Out = TypeVar("Out")
 
 DEFAULT_STEPS = 20
-_NO_DEPS = object()
+NO_DEPS = object()
 
 
 @final
@@ -102,6 +115,18 @@ class Agent(Generic[Deps_contra, Out_co]):
         concurrency: int | None = None,
         allow_system_messages: bool = False,
     ) -> None:
+        name = name_in(model)
+        require_deps_type(deps_type)
+        require_settings(
+            instructions=instructions,
+            limits=limits,
+            settings=settings,
+            retry=retry,
+            concurrency=concurrency,
+        )
+        if output is not None:
+            require_output(output)
+        require_tools(tools)
         self._given_model = model
         self._deps_type: object = deps_type
         self._tools = tuple(tools)
@@ -109,18 +134,20 @@ class Agent(Generic[Deps_contra, Out_co]):
         # without an output, Out is its default: str
         self.output: Output[Out_co] = cast("Output[Out_co]", text()) if output is None else output
         table = tools_by_name(self._tools)
-        options = None if provider_options is None else JsonText.of(provider_options)
+        require_choice(tool_choice, table)
         self.program: Program = Program(
-            models=(_name_of(model),),
+            models=(name,),
             tools={name: tool.spec for name, tool in table.items()},
-            instructions=_text_of("instructions", instructions),
+            instructions=instructions,
             settings=settings,
             tool_choice=tool_choice,
             output=self.output.spec,
-            stop_when=is_step_count(DEFAULT_STEPS) if stop_when is None else stop_when,
+            stop_when=(
+                is_step_count(DEFAULT_STEPS) if stop_when is None else checked_condition(stop_when)
+            ),
             limits=Limits() if limits is None else limits,
             retry=RetryPolicy() if retry is None else retry,
-            provider_options=options,
+            provider_options=json_options(provider_options),
             allow_system_messages=allow_system_messages,
         )
 
@@ -147,7 +174,7 @@ class Agent(Generic[Deps_contra, Out_co]):
         prompt: str | Sequence[Message],
         /,
         *,
-        deps: object = _NO_DEPS,
+        deps: object = NO_DEPS,
         **options: Unpack[RunOptions],
     ) -> Run[Out]:
         """Run until the model has nothing more to do, and give the run.
@@ -163,7 +190,7 @@ class Agent(Generic[Deps_contra, Out_co]):
             RunFailed: the run ended in `Failed`; the exception carries the run.
             UsageError: an argument is wrong, or the model's id or key is not known.
         """
-        return self._finished(await self._driven(prompt, deps, **options))
+        return self._finished(await self._driven(prompt, deps, options))
 
     @overload
     async def try_generate(
@@ -186,7 +213,7 @@ class Agent(Generic[Deps_contra, Out_co]):
         prompt: str | Sequence[Message],
         /,
         *,
-        deps: object = _NO_DEPS,
+        deps: object = NO_DEPS,
         **options: Unpack[RunOptions],
     ) -> Outcome[Run[Out], RunFailed]:
         """As `generate`, but gives `Failure(RunFailed)` for a run that ended in `Failed`.
@@ -194,7 +221,7 @@ class Agent(Generic[Deps_contra, Out_co]):
         Raises:
             UsageError: an argument is wrong, or the model's id or key is not known.
         """
-        return self._outcome(await self._driven(prompt, deps, **options))
+        return self._outcome(await self._driven(prompt, deps, options))
 
     @overload
     def generate_sync(
@@ -217,7 +244,7 @@ class Agent(Generic[Deps_contra, Out_co]):
         prompt: str | Sequence[Message],
         /,
         *,
-        deps: object = _NO_DEPS,
+        deps: object = NO_DEPS,
         **options: Unpack[RunOptions],
     ) -> Run[Out]:
         """As `generate`, in an event loop of its own that ends with it.
@@ -232,7 +259,8 @@ class Agent(Generic[Deps_contra, Out_co]):
             )
 
         async def main() -> Run[Out]:
-            return self._finished(await self._driven(prompt, deps, **options))
+            BLOCKING.set(False)  # this may be called by a tool that `drive_sync` runs
+            return self._finished(await self._driven(prompt, deps, options))
 
         return anyio.run(main)
 
@@ -257,7 +285,7 @@ class Agent(Generic[Deps_contra, Out_co]):
         prompt: str | Sequence[Message],
         /,
         *,
-        deps: object = _NO_DEPS,
+        deps: object = NO_DEPS,
         **options: Unpack[RunOptions],
     ) -> RunStream[Out]:
         """Run as a stream: `async with agent.stream(…) as stream: async for part in stream: …`.
@@ -268,7 +296,7 @@ class Agent(Generic[Deps_contra, Out_co]):
         Raises:
             UsageError: an argument is wrong, or the model's id or key is not known.
         """
-        given = self._begin(prompt, deps, **options)
+        given = self._begin(prompt, deps, options)
         driver = StreamDriver(self.program, given.first, given.runtime, given.cancel)
         return RunStream(driver, self.output, given.runtime.journal, given.header)
 
@@ -296,7 +324,7 @@ class Agent(Generic[Deps_contra, Out_co]):
         answers: Sequence[Answer],
         /,
         *,
-        deps: object = _NO_DEPS,
+        deps: object = NO_DEPS,
         **options: Unpack[RunOptions],
     ) -> Run[Out]:
         """Take a blocked run up again with answers to what it asks: `approve(…)`, `deny(…)`.
@@ -308,8 +336,15 @@ class Agent(Generic[Deps_contra, Out_co]):
             RunFailed: the run ended in `Failed`; the exception carries the run.
             UsageError: an argument is wrong.
         """
-        cancel, journal, clock = _for_answers(**options)
-        runtime = self._runtime(deps, journal, clock)
+        require_kind("run", run, Run)
+        for answer in answers:
+            require_kind("answers", answer, Answer)
+        require_known(options)
+        if "run_id" in options or "seed" in options:
+            raise UsageError("answer: expected no run_id and no seed: the run has them already")
+        cancel = options.get("cancel")
+        require_options(cancel, None, None)
+        runtime = self._runtime(deps, options.get("journal"), options.get("clock"))
         now = runtime.clock.now()
         events: list[Event] = [
             ApprovalAnswered(
@@ -338,12 +373,8 @@ class Agent(Generic[Deps_contra, Out_co]):
     def _runtime(
         self, deps: object, journal: Journal | None, clock: Clock | None
     ) -> Runtime[Deps_contra]:
-        if deps is _NO_DEPS and self._deps_type is not object:
-            wanted = getattr(self._deps_type, "__name__", str(self._deps_type))
-            raise UsageError(f"deps: expected {wanted}, got nothing: give deps=…")
-        kind = self._deps_type
-        if isinstance(kind, type) and not is_protocol(kind) and not isinstance(deps, kind):
-            raise UsageError(f"deps: expected {kind.__name__}, got {type(deps).__name__}")
+        is_given = deps is not NO_DEPS
+        require_deps(self._deps_type, deps, is_given=is_given, tools=self._tools)
         given = cast("Deps_contra", deps)  # checked above, as far as a type can be at run time
         return Runtime(
             models=(self._model,),
@@ -355,31 +386,26 @@ class Agent(Generic[Deps_contra, Out_co]):
         )
 
     async def _driven(
-        self, prompt: str | Sequence[Message], deps: object, **options: Unpack[RunOptions]
+        self, prompt: str | Sequence[Message], deps: object, options: RunOptions
     ) -> Driver[Deps_contra]:
-        given = self._begin(prompt, deps, **options)
+        given = self._begin(prompt, deps, options)
         journal = given.runtime.journal
         if journal is not None:
             await journal.begin(given.header)
         return await driven(self.program, given.first, given.runtime, given.cancel)
 
     def _begin(
-        self,
-        prompt: str | Sequence[Message],
-        deps: object,
-        *,
-        cancel: CancelHandle | None = None,
-        journal: Journal | None = None,
-        clock: Clock | None = None,
-        run_id: str | None = None,
-        seed: int | None = None,
+        self, prompt: str | Sequence[Message], deps: object, options: RunOptions
     ) -> "_Begun[Deps_contra]":
-        runtime = self._runtime(deps, journal, clock)
+        require_known(options)
+        cancel, run_id, seed = options.get("cancel"), options.get("run_id"), options.get("seed")
+        require_options(cancel, run_id, seed)
+        runtime = self._runtime(deps, options.get("journal"), options.get("clock"))
         run = f"run-{secrets.token_hex(8)}" if run_id is None else run_id
         drawn = secrets.randbits(63) if seed is None else seed
         at = runtime.clock.now()
-        first = begin(self.program, prompt, run=run, seed=drawn, at=at)
-        messages = (UserMessage(prompt),) if isinstance(prompt, str) else tuple(prompt)
+        messages = prompt_messages(prompt)
+        first = begin(self.program, messages, run=run, seed=drawn, at=at)
         header = JournalHeader(
             run, drawn, at, messages, self.program.fingerprint, commands=command_ids(first)
         )
@@ -390,7 +416,7 @@ class Agent(Generic[Deps_contra, Out_co]):
         end = run.end
         if not isinstance(end, Failed):
             return Success(run)
-        failed = RunFailed(run, f"{end.error.message}", end.error)
+        failed = RunFailed(run, failure_text(end.error), end.error)
         failed.__cause__ = driver.cause
         return Failure(failed)
 
@@ -411,37 +437,6 @@ class _Begun(Generic[Deps_contra]):
     runtime: Runtime[Deps_contra]
     header: JournalHeader
     cancel: CancelHandle | None
-
-
-def _for_answers(
-    *,
-    cancel: CancelHandle | None = None,
-    journal: Journal | None = None,
-    clock: Clock | None = None,
-    run_id: str | None = None,
-    seed: int | None = None,
-) -> tuple[CancelHandle | None, Journal | None, Clock | None]:
-    if run_id is not None or seed is not None:
-        raise UsageError("answer: expected no run_id and no seed: the run has them already")
-    return cancel, journal, clock
-
-
-def _name_of(model: str | LanguageModel) -> str:
-    """The name of a model in a state; both `provider/model` and `provider:model` are ids."""
-    if not isinstance(model, str):
-        return model_name(model)
-    slash, colon = model.find("/"), model.find(":")
-    if colon >= 0 and (slash < 0 or colon < slash):
-        return model.replace(":", "/", 1)
-    if slash < 0:
-        raise UsageError(f"model: expected an id such as 'openai/gpt-5.4', got {model!r}")
-    return model
-
-
-def _text_of(argument: str, given: object) -> str:
-    if isinstance(given, str):
-        return given
-    raise UsageError(f"{argument}: expected text, got {type(given).__name__}")
 
 
 def _in_event_loop() -> bool:

@@ -5,7 +5,8 @@ from typing import Never, cast, overload
 
 from typing_extensions import TypeVar, Unpack
 
-from stepfold.agent._agent import Agent
+from stepfold.agent._agent import NO_DEPS, Agent
+from stepfold.agent._checks import require_known
 from stepfold.agent._options import GenerateOptions, RunOptions
 from stepfold.agent._output import Output
 from stepfold.agent._run import Run
@@ -60,7 +61,7 @@ async def generate_text(
     prompt: str | Sequence[Message],
     /,
     *,
-    deps: object = None,
+    deps: object = NO_DEPS,
     tools: Sequence[AnyTool[Never, object]] = (),
     output: Output[object] | None = None,
     **options: Unpack[GenerateOptions],
@@ -127,7 +128,7 @@ def stream_text(
     prompt: str | Sequence[Message],
     /,
     *,
-    deps: object = None,
+    deps: object = NO_DEPS,
     tools: Sequence[AnyTool[Never, object]] = (),
     output: Output[object] | None = None,
     **options: Unpack[GenerateOptions],
@@ -141,6 +142,9 @@ def stream_text(
     """
     agent, own = _agent_of(tools, output, options)
     return agent.stream(prompt, deps=deps, **own)
+
+
+_OPTIONS = frozenset({*GenerateOptions.__annotations__, *RunOptions.__annotations__})
 
 
 def _agent_of(
@@ -161,8 +165,9 @@ def _agent_of(
     if "seed" in options:
         own["seed"] = options["seed"]
     stop_when = options.get("stop_when")
+    require_known(options, _OPTIONS)
     if "model" not in options:
-        raise UsageError("generate_text: expected model=…, got none")
+        raise UsageError("expected model=…, got none: give an id, or a model")
     agent = Agent(
         model=options["model"],
         tools=cast("Sequence[AnyTool[object, object]]", tools),  # the overloads tie deps to tools

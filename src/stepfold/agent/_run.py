@@ -1,7 +1,7 @@
 """`Run`: what a finished, stopped or blocked run holds."""
 
 import json
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Iterable, Iterator
 from functools import cached_property
 from typing import Generic, Never, final, overload
 
@@ -16,9 +16,13 @@ from stepfold.values import (
     Blocked,
     Cancelled,
     Completed,
+    ContentOutput,
     Failed,
     Failure,
+    HookFailed,
+    JsonOutput,
     Message,
+    ModelErrorReason,
     ModelWarning,
     NoOutput,
     Outcome,
@@ -28,7 +32,11 @@ from stepfold.values import (
     StepResult,
     Stopped,
     Success,
+    TextOutput,
+    ToolChoiceViolated,
+    ToolMessage,
     ToolResult,
+    UnpairedPrompt,
     Usage,
     UsageError,
 )
@@ -128,7 +136,9 @@ class Run(Generic[Out_co]):
                 return value
             case Failure(error):
                 end = self.end
-                raise RunFailed(self, error.message, end.error if isinstance(end, Failed) else None)
+                if isinstance(end, Failed):
+                    raise RunFailed(self, failure_text(end.error), end.error)
+                raise RunFailed(self, error.message)
 
     def _told(self) -> str:
         phase = self.state.phase
@@ -155,23 +165,54 @@ class Run(Generic[Out_co]):
     def results_of(self, tool: AnyTool[Never, object], /) -> object:
         """Give what this tool returned in all steps, in order; failed calls are left out.
 
-        Results are decoded from the history by the returned type of the tool; without an
-        annotation that has a JSON form, they are JSON values.
+        Those that a given history already held are no part of this run. Results are decoded by
+        the returned type of the tool; without an annotation that has a JSON form, they are JSON
+        values.
 
         Raises:
             UsageError: a stored result does not fit the tool's returned type.
         """
         return tuple(
             _decoded(tool, part)
-            for message in self.state.messages
-            if not isinstance(message.content, str)
-            for part in message.content
-            if isinstance(part, ToolResult) and part.tool_name == tool.name and _is_success(part)
+            for part in self._results()
+            if part.tool_name == tool.name and not part.provider_executed and _is_success(part)
         )
+
+    def _results(self) -> Iterator[ToolResult]:
+        """What the calls of this run were answered with, in the order of settling."""
+        for step in self.state.steps:
+            yield from _results_in(step.late)
+            yield from step.tool_results
+        yield from _results_in(self.state.transcript.late)
+
+
+def _results_in(messages: Iterable[Message]) -> Iterator[ToolResult]:
+    for message in messages:
+        if isinstance(message, ToolMessage):
+            for part in message.content:
+                if isinstance(part, ToolResult):
+                    yield part
+
+
+def failure_text(error: RunError) -> str:
+    """Why a run failed, in words for who wrote the program."""
+    match error:
+        case ModelErrorReason():
+            return f"the model gave no reply: {error}"
+        case ToolChoiceViolated(message):
+            return f"the tool choice was not honoured: {message}"
+        case NoOutput(message, text):
+            said = f"; it said {text[:200]!r}" if text and text not in message else ""
+            return f"the model gave no output of the promised type: {message}{said}"
+        case HookFailed(hook, exception):
+            rest = "; return Stop(…) or None, or use stop_if(…)" if "returned" in exception else ""
+            return f"{hook} failed: {exception}{rest}"
+        case UnpairedPrompt(message):
+            return f"the prompt cannot be sent: {message}"
 
 
 def _is_success(part: ToolResult) -> bool:
-    return type(part.output).__name__ in {"TextOutput", "JsonOutput", "ContentOutput"}
+    return isinstance(part.output, TextOutput | JsonOutput | ContentOutput)
 
 
 def _decoded(tool: AnyTool[Never, object], part: ToolResult) -> object:

@@ -1,0 +1,311 @@
+"""What an agent is given, checked when it is given: each error names the argument.
+
+Types say all this too; this is for those who run no type checker, and for data.
+"""
+
+import inspect
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Never, TypeVar, get_args
+
+from typing_extensions import TypeIs, is_protocol, is_typeddict
+
+from stepfold.agent._options import RunOptions
+from stepfold.agent._output import Output
+from stepfold.loop import (
+    Limits,
+    RetryPolicy,
+    StopCondition,
+    all_of,
+    any_of,
+    has_tool_call,
+    is_loop_finished,
+    is_step_count,
+    negate,
+    stop_if,
+    token_budget,
+    tool_call_budget,
+)
+from stepfold.ports import LanguageModel
+from stepfold.shell import AnyTool, CancelHandle
+from stepfold.values import (
+    CallSettings,
+    JsonText,
+    Message,
+    NamedTool,
+    ToolChoice,
+    UsageError,
+    UserMessage,
+)
+
+T = TypeVar("T")
+
+_FACTORIES = (
+    all_of,
+    any_of,
+    has_tool_call,
+    is_loop_finished,
+    is_step_count,
+    negate,
+    stop_if,
+    token_budget,
+    tool_call_budget,
+)
+_MAPPING: type = Mapping
+_CHOICES = ("auto", "none", "required")
+
+
+def _shown(given: object) -> str:
+    name = getattr(given, "__name__", None)
+    if isinstance(given, type) and isinstance(name, str):
+        return f"the class {name}"
+    return f"{given!r:.200}"
+
+
+def _is_sequence(given: object) -> TypeIs[Iterable[object]]:
+    return isinstance(given, Iterable) and not isinstance(given, str | bytes)
+
+
+def require_kind(argument: str, given: object, kind: type[T]) -> None:
+    """Refuse what is not of this kind.
+
+    Raises:
+        UsageError: it is not.
+    """
+    if not isinstance(given, kind):
+        raise UsageError(f"{argument}: expected {_an(kind.__name__)}, got {_shown(given)}")
+
+
+def _an(name: str) -> str:
+    return f"an {name}" if name[0] in "AEIOaeio" else f"a {name}"
+
+
+def prompt_messages(prompt: str | Sequence[Message]) -> tuple[Message, ...]:
+    """A prompt as messages, read once.
+
+    Raises:
+        UsageError: it is empty, or neither text nor messages.
+    """
+    if isinstance(prompt, str):
+        if not prompt:
+            raise UsageError("prompt: expected text or messages, got an empty string")
+        return (UserMessage(prompt),)
+    _require_messages(prompt)
+    return tuple(prompt)
+
+
+def _require_messages(given: object) -> None:
+    if isinstance(given, _MAPPING) or not _is_sequence(given):
+        raise UsageError(f"prompt: expected text or a sequence of messages, got {_shown(given)}")
+
+
+def require_model(given: object) -> None:
+    """Refuse what is neither an id nor a model.
+
+    Raises:
+        UsageError: it is neither, or a class where an object is wanted.
+    """
+    if isinstance(given, str):
+        return
+    needed = ("provider", "model_id", "generate", "stream")
+    if isinstance(given, type) or not all(hasattr(given, name) for name in needed):
+        raise UsageError(
+            "model: expected an id such as 'openai/gpt-5.4', or an object with provider, "
+            f"model_id, generate and stream, got {_shown(given)}"
+        )
+
+
+def require_tools(given: object) -> None:
+    """Refuse what is no sequence; what is in it is looked at elsewhere.
+
+    Raises:
+        UsageError: it is none.
+    """
+    if not _is_sequence(given):
+        raise UsageError(f"tools: expected a sequence of tools, got {_shown(given)}")
+
+
+def require_output(given: object) -> None:
+    """Refuse what is no output.
+
+    Raises:
+        UsageError: it is none; for a type, the text says how to make one of it.
+    """
+    if isinstance(given, Output):
+        return
+    advice = f": give object_of({given.__name__})" if isinstance(given, type) else ""
+    raise UsageError(f"output: expected text() or object_of(…), got {_shown(given)}{advice}")
+
+
+def checked_condition(given: StopCondition) -> StopCondition:
+    """A stop condition that can be asked.
+
+    Raises:
+        UsageError: it cannot: it is no function, async, takes something else, or was to be
+            called to make a condition.
+    """
+    condition: object = given
+    if condition in _FACTORIES:
+        name = getattr(condition, "__name__", "")
+        raise UsageError(
+            f"stop_when: expected a condition, got the function {name}: call it, as in {name}(…)"
+        )
+    if not callable(condition):
+        advice = f": is_step_count({given!r})" if type(condition) is int else ""
+        raise UsageError(f"stop_when: expected a function of Progress, got {_shown(given)}{advice}")
+    if inspect.iscoroutinefunction(condition):
+        raise UsageError(f"stop_when: expected a plain function, got the async {_shown(given)}")
+    try:
+        inspect.signature(condition).bind(None)
+    except TypeError as error:
+        raise UsageError(
+            f"stop_when: expected a function of one argument, a Progress, got {_shown(given)}: "
+            f"{error}"
+        ) from error
+    except ValueError:
+        pass  # it does not tell what it takes
+    return given
+
+
+def require_choice(given: ToolChoice, tools: Mapping[str, object]) -> None:
+    """Refuse what is no tool choice.
+
+    Raises:
+        UsageError: it is none; a tool is chosen by `NamedTool`.
+    """
+    choice: object = given
+    if isinstance(choice, NamedTool) or choice in _CHOICES:
+        return
+    advice = f": give NamedTool({choice!r})" if choice in tools else ""
+    raise UsageError(
+        f"tool_choice: expected 'auto', 'none', 'required' or a NamedTool, got {_shown(choice)}"
+        f"{advice}"
+    )
+
+
+def json_options(given: Mapping[str, object] | None) -> JsonText | None:
+    """Provider options as JSON.
+
+    Raises:
+        UsageError: they are no mapping, or something in them has no JSON form.
+    """
+    if given is None:
+        return None
+    require_kind("provider_options", given, _MAPPING)
+    try:
+        return JsonText.of(given)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"provider_options: expected what has a JSON form, got {error}") from error
+
+
+def require_settings(
+    *,
+    instructions: str,
+    limits: Limits | None,
+    settings: CallSettings,
+    retry: RetryPolicy | None,
+    concurrency: int | None,
+) -> None:
+    """Refuse arguments of the wrong kind.
+
+    Raises:
+        UsageError: one is; the text names it.
+    """
+    require_kind("instructions", instructions, str)
+    require_kind("settings", settings, CallSettings)
+    if limits is not None:
+        require_kind("limits", limits, Limits)
+    if retry is not None:
+        require_kind("retry", retry, RetryPolicy)
+    if concurrency is not None and (type(concurrency) is not int or concurrency < 1):
+        raise UsageError(f"concurrency: expected a whole number from 1, got {concurrency!r}")
+
+
+def require_deps_type(given: object) -> None:
+    """Refuse what is no type.
+
+    Raises:
+        UsageError: it is a string or an object.
+    """
+    is_form = type(given).__module__ in {"types", "typing", "typing_extensions"}
+    if not isinstance(given, type) and not is_form:
+        advice = f": give {type(given).__name__}" if not isinstance(given, str) else ""
+        raise UsageError(f"deps_type: expected a type, got {_shown(given)}{advice}")
+
+
+def require_deps(
+    wanted: object, given: object, *, is_given: bool, tools: Iterable[AnyTool[Never, object]]
+) -> None:
+    """Refuse deps of the wrong type, as far as can be seen, and missing ones.
+
+    Raises:
+        UsageError: nothing was given where something is wanted, or another kind of thing.
+    """
+    if not is_given:
+        if wanted is not object:
+            raise UsageError(f"deps: expected {_name(wanted)}, got nothing: give deps=…")
+        for tool in tools:
+            if tool.deps_type is not object and _name(tool.deps_type) != "Any":
+                raise UsageError(
+                    f"deps: expected {_name(tool.deps_type)}, since the tool {tool.name} takes a "
+                    f"ToolContext of it, got nothing: give deps=…"
+                )
+        return
+    if not isinstance(wanted, type) or is_protocol(wanted) or is_typeddict(wanted):
+        return
+    if get_args(wanted) or isinstance(given, wanted):
+        return
+    if wanted is float and isinstance(given, int):
+        return
+    raise UsageError(f"deps: expected {_an(_name(wanted))}, got {_shown(given)}")
+
+
+def _name(kind: object) -> str:
+    name: object = getattr(kind, "__name__", None)
+    return name if isinstance(name, str) else str(kind)
+
+
+_RUN_OPTIONS = tuple(sorted(RunOptions.__annotations__))
+
+
+def require_known(options: Iterable[str], known: Iterable[str] = _RUN_OPTIONS) -> None:
+    """Refuse options that nobody reads.
+
+    Raises:
+        UsageError: for the first unknown one; the text lists the known.
+    """
+    names = sorted(known)
+    for option in options:
+        if option not in names:
+            raise UsageError(f"expected options among {', '.join(names)}, got {option!r}")
+
+
+def require_options(cancel: CancelHandle | None, run_id: str | None, seed: int | None) -> None:
+    """Refuse options of the wrong kind.
+
+    Raises:
+        UsageError: one is; the text names it.
+    """
+    if cancel is not None:
+        require_kind("cancel", cancel, CancelHandle)
+    if run_id is not None:
+        require_kind("run_id", run_id, str)
+        if not run_id:
+            raise UsageError("run_id: expected a name, got an empty string")
+    if seed is not None:
+        require_kind("seed", seed, int)
+
+
+def name_in(given: str | LanguageModel) -> str:
+    """The name of a model in a state; both `provider/model` and `provider:model` are ids.
+
+    Raises:
+        UsageError: it is neither an id nor a model.
+    """
+    require_model(given)
+    if not isinstance(given, str):
+        return f"{given.provider}/{given.model_id}"
+    stripped = given.strip()
+    places = [place for place in (stripped.find("/"), stripped.find(":")) if place >= 0]
+    if not places or not 0 < min(places) < len(stripped) - 1:
+        raise UsageError(f"model: expected an id such as 'openai/gpt-5.4', got {given!r}")
+    return f"{stripped[: min(places)]}/{stripped[min(places) + 1 :]}"
