@@ -178,8 +178,8 @@ def streams(draw: st.DrawFn) -> list[StreamPart]:
                 ]
             elif isinstance(piece, _BLOCK_PARTS):
                 lane.append(evolve(piece, id=str(index)))
-            else:
-                lane.append(piece)
+            elif isinstance(piece, ToolCall):  # ids are unique within one reply
+                lane.append(evolve(piece, tool_call_id=f"x{index}"))
         lanes.append(lane)
     parts: list[StreamPart] = []
     while any(lanes):
