@@ -8,7 +8,7 @@ import pytest
 
 import stepfold.loop._step as module
 from stepfold.loop import Done, Phase, Resting, Working, pending, request_of
-from stepfold.loop.commands import CallKey, CallModel, Command, ModelCallKey
+from stepfold.loop.commands import CallKey, CallModel, Command, ModelCallKey, command_id
 from stepfold.loop.events import (
     ApprovalAnswered,
     ApprovalDecided,
@@ -27,11 +27,14 @@ from stepfold.loop.events import (
     Waited,
 )
 from stepfold.values import (
+    ApprovalRequest,
+    ApprovalResponse,
     AssistantMessage,
     Completed,
     Failed,
     HookFailed,
     NamedTool,
+    Text,
     TextOutput,
     ToolMessage,
     ToolResult,
@@ -39,6 +42,7 @@ from stepfold.values import (
     UserMessage,
 )
 from tests.loop._scenario import (
+    EMPTY_DIGEST,
     ONE,
     TWO,
     Run,
@@ -113,6 +117,53 @@ def test_every_command_is_owed_in_one_phase() -> None:
         len({phase for _, phase in group}) == 1
         for _, group in groupby(sorted(owed), key=lambda pair: pair[0])
     )
+
+
+# --- a whole run ------------------------------------------------------------------------------
+
+
+def test_a_run_is_told_from_its_beginning_to_its_end() -> None:
+    """What was issued, what was told and what was said, in their order."""
+    run = started(program(tool(), guarded()), "Buy it if it is warm.")
+    run.reply("Let me see.", *calls("look", "pay"))
+    run.finish(0, "warm")
+    run.answer(1)
+    run.finish(1, "paid")
+    run.reply("Bought.")
+
+    assert [command_id(command) for command in run.commands] == [
+        "CallModel/0/0",
+        "RunTool/0/0/0",
+        "RunTool/0/1/0",
+        "CallModel/1/0",
+    ]
+    assert [type(note).__name__ for note in run.notes] == [
+        "StepStarted",
+        "CallRequested",
+        "CallRequested",
+        "ApprovalRequested",
+        "ToolFinished",
+        "StepFinished",
+        "RunBlocked",
+        "ToolFinished",
+        "StepStarted",
+        "StepFinished",
+        "RunEnded",
+    ]
+    asked = ApprovalRequest("r/0/1", "c2", digest=EMPTY_DIGEST)
+    assert run.state.messages == (
+        UserMessage("Buy it if it is warm."),
+        AssistantMessage((Text("Let me see."), call(), call("pay", id="c2"), asked)),
+        ToolMessage((ToolResult("c1", "look", TextOutput("warm")),)),
+        ToolMessage(
+            (
+                ApprovalResponse("r/0/1", approved=True),
+                ToolResult("c2", "pay", TextOutput("paid")),
+            )
+        ),
+        AssistantMessage("Bought."),
+    )
+    assert Completed(json("Bought.")) == run.end
 
 
 # --- purity -----------------------------------------------------------------------------------
