@@ -387,9 +387,9 @@ _ROOMS = (
     "stepfold.loop",
     "stepfold.ports",
     "stepfold.shell",
+    "stepfold.agent",
     "stepfold.providers",
     "stepfold.providers.local",
-    "stepfold.agent",
 )
 
 if not TYPE_CHECKING:
