@@ -1,18 +1,52 @@
 """The commands and their options; what they do is in the modules beside this one."""
 
+import sys
 from importlib.metadata import version
 from typing import Annotated
 
 import typer
 
-from stepfold.cli._demo import CELSIUS, demo
-from stepfold.cli._ending import EXIT_CODES, carried_out
-from stepfold.cli._screen import Screen
+from stepfold.cli._setup import Setup
+
+_EXIT_CODES = (
+    "Exit codes: 0 completed, 1 failed, 2 wrong usage, 3 stopped by a condition or a limit, "
+    "4 blocked on an approval, 130 interrupted by Ctrl-C."
+)
+
+Model = Annotated[
+    str,
+    typer.Option(
+        "--model",
+        "-m",
+        metavar="ID",
+        help="provider/model, such as openai/gpt-5.4, or module:name, a model of your own.",
+    ),
+]
+Tools = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--tools",
+        "-t",
+        metavar="MODULE:NAME",
+        help="A tool made by @sf.tool, or a list of them; module:name,name for several. "
+        "May be given more than once. The current folder is looked into.",
+    ),
+]
+Instructions = Annotated[
+    str, typer.Option("--instructions", "-i", help="What the model is told before the prompt.")
+]
+MaxSteps = Annotated[int, typer.Option(min=1, help="Stop after so many steps.")]
+MaxTokens = Annotated[
+    int | None, typer.Option(min=1, help="The longest reply, in tokens; as the model likes.")
+]
+Temperature = Annotated[float | None, typer.Option(min=0.0, help="How much chance; 0 is none.")]
+Seed = Annotated[int | None, typer.Option(help="Makes chance repeatable, if the model can.")]
+_DEFAULT = Setup()
 
 app = typer.Typer(
     name="stepfold",
     help="Run language models in a tool loop whose every decision is a pure function.",
-    epilog=EXIT_CODES,
+    epilog=_EXIT_CODES,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -44,7 +78,7 @@ def _demo(
     *,
     celsius: Annotated[
         float, typer.Option(help="What the tool shall measure: choose a number of your own.")
-    ] = CELSIUS,
+    ] = 17.3,
     stream: Annotated[
         bool, typer.Option(help="Whether tokens are shown as they come, or replies in one piece.")
     ] = True,
@@ -53,5 +87,78 @@ def _demo(
 
     The exit code is 1 unless the tool's result is in the journal and in the model's answer.
     """
+    from stepfold.cli._demo import demo
+    from stepfold.cli._ending import carried_out
+    from stepfold.cli._screen import Screen
+
     screen = Screen()
     raise typer.Exit(carried_out(lambda: demo(screen, celsius=celsius, streams=stream), screen))
+
+
+@app.command("run", epilog=_EXIT_CODES)
+def _run(
+    *,
+    prompt: Annotated[
+        str, typer.Argument(metavar="PROMPT", help="What to ask; - reads it from standard input.")
+    ],
+    model: Model = _DEFAULT.model,
+    tools: Tools = None,
+    instructions: Instructions = "",
+    max_steps: MaxSteps = _DEFAULT.max_steps,
+    max_tokens: MaxTokens = None,
+    temperature: Temperature = None,
+    seed: Seed = None,
+    as_json: Annotated[
+        bool,
+        typer.Option("--json", help="Write JSON lines: each part and note, then the run."),
+    ] = False,
+) -> None:
+    """Run one prompt: tokens as they come, tool calls and results as they happen."""
+    from stepfold.cli._ending import carried_out
+    from stepfold.cli._run import run_once
+    from stepfold.cli._screen import Screen
+
+    setup = Setup(
+        model=model,
+        tools=tuple(tools or ()),
+        instructions=instructions,
+        max_steps=max_steps,
+        max_tokens=max_tokens,
+        temperature=temperature,
+        seed=seed,
+    )
+    screen = Screen()
+    asked = sys.stdin.read() if prompt == "-" else prompt
+    raise typer.Exit(carried_out(lambda: run_once(setup, asked, screen, as_json=as_json), screen))
+
+
+@app.command("chat", epilog=_EXIT_CODES)
+def _chat(
+    *,
+    model: Model = _DEFAULT.model,
+    tools: Tools = None,
+    instructions: Instructions = "",
+    max_steps: MaxSteps = _DEFAULT.max_steps,
+    max_tokens: MaxTokens = None,
+    temperature: Temperature = None,
+    seed: Seed = None,
+) -> None:
+    """Talk with a model: it keeps the history, and asks before a tool that needs approval runs.
+
+    Ctrl-D ends the conversation; Ctrl-C cancels the reply and ends it with 130.
+    """
+    from stepfold.cli._chat import chat
+    from stepfold.cli._ending import carried_out
+    from stepfold.cli._screen import Screen
+
+    setup = Setup(
+        model=model,
+        tools=tuple(tools or ()),
+        instructions=instructions,
+        max_steps=max_steps,
+        max_tokens=max_tokens,
+        temperature=temperature,
+        seed=seed,
+    )
+    screen = Screen()
+    raise typer.Exit(carried_out(lambda: chat(setup, screen), screen))

@@ -28,11 +28,6 @@ STOPPED: Final = 3
 BLOCKED: Final = 4
 INTERRUPTED: Final = 130
 
-EXIT_CODES: Final = """\
-Exit codes: 0 completed · 1 failed · 2 wrong usage · 3 stopped by a condition or a limit ·
-4 blocked on an approval · 130 interrupted by Ctrl-C
-"""
-
 
 def code_of(end: RunEnd[object]) -> int:
     """The exit code of a run that ended so."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final, final
 
 from stepfold.cli._screen import Screen, shortened
+from stepfold.loop.commands import CallKey
 from stepfold.loop.events import ToolFailed, ToolOutcome, ToolSucceeded
 from stepfold.loop.notes import (
     ApprovalRequested,
@@ -34,6 +35,7 @@ from stepfold.values import (
     JsonObject,
     JsonOutput,
     JsonText,
+    ModelErrorReason,
     ReasoningDelta,
     RunEnd,
     StepResult,
@@ -59,16 +61,18 @@ _SECOND: Final = 1_000_000_000
 class RunView:
     """Shows the parts of one run; makes no decision and keeps no history."""
 
-    def __init__(self, screen: Screen) -> None:
+    def __init__(self, screen: Screen, *, tells_approvals: bool = True) -> None:
         self._screen = screen
-        self._names: dict[str, str] = {}
+        self._tells_approvals = tells_approvals
+        self._names: dict[CallKey, str] = {}
         self._reasoned = False
 
     def show(self, part: RunPart) -> None:
         """Show one part, if it says anything to a person."""
         match part:
-            case ToolProgressed(_, value):
-                self._screen.line(("  … ", "yellow"), (shortened(plain(value)), "dim"), hang=4)
+            case ToolProgressed(key, value):
+                name = (f"{self._names.get(key, '')}: ", "dim")
+                self._screen.line(("  … ", "yellow"), name, shortened(plain(value)), hang=4)
             case (
                 StepStarted()
                 | ModelRetried()
@@ -119,18 +123,21 @@ class RunView:
             case ModelRetried() as retried:
                 screen.line((f"  ! {retried.reason}", "yellow"), hang=4)
                 screen.busy(f"trying again with {retried.model}")
-            case CallRequested(_, call):
-                self._names[call.tool_call_id] = call.tool_name
+            case CallRequested(key, call):
+                self._names[key] = call.tool_name
                 screen.line(("  → ", "cyan"), (call_text(call), "bold"), hang=4)
                 screen.busy(f"running {call.tool_name}")
             case CallRejected(_, call, error):
                 screen.line(("  ✗ ", "red"), f"{call.tool_name} was refused: {error}", hang=4)
-            case ApprovalRequested(_, request):
+            case ApprovalRequested(_, request) if self._tells_approvals:
                 screen.line(("  ? ", "yellow"), f"{request.call.tool_name} needs an approval")
             case CallOpened(_, request):
                 screen.line(("  ? ", "yellow"), f"{request.call.tool_name} waits for a client")
-            case ToolFinished(_, ToolResult(output=output)):
-                screen.line(("  ← ", "green"), shortened(output_text(output)), hang=4)
+            case ToolFinished(_, ToolResult(_, name, output)):
+                shown = shortened(output_text(output))
+                screen.line(("  ← ", "green"), (f"{name}: ", "dim"), shown, hang=4)
+            case ToolFinished(_, ToolError(kind="invalid")):
+                screen.idle()  # it was shown when it was refused
             case ToolFinished(_, ToolError(_, name, error, kind=kind)):
                 screen.line(("  ✗ ", "red"), shortened(f"{name} ({kind}): {error}"), hang=4)
             case _:
@@ -193,13 +200,17 @@ def end_text(end: RunEnd[object]) -> str:
             names = ", ".join(request.call.tool_name for request in requests)
             return f"blocked: an answer is needed for {names}"
         case Failed(error):
-            return f"failed: {getattr(error, 'message', error)}"
+            told = str(error) if isinstance(error, ModelErrorReason) else error.message
+            return f"failed: {told}"
         case Cancelled(reason):
             return f"cancelled: {reason}"
 
 
 def show_steps(screen: Screen, steps: Sequence[StepResult], usage: Usage) -> None:
     """Show a table of the steps: what each did, its tokens and its times."""
+    if not steps:
+        screen.idle()
+        return
     head = ("step", "model", "calls", "ended", "tokens in", "out", "first", "time", "out/s")
     rows = [_row(step) for step in steps]
     many = len(steps) > 1
@@ -209,6 +220,15 @@ def show_steps(screen: Screen, steps: Sequence[StepResult], usage: Usage) -> Non
         rows.append(("all", "", "", "", *tokens, "", time, ""))
     screen.line()
     screen.table(head, rows, total=many)
+
+
+def summary_of(steps: Sequence[StepResult]) -> str:
+    """The steps in one line: how many, their tokens and their time."""
+    usage = sum((step.usage for step in steps), Usage())
+    time = _seconds(sum(step.performance.step_time for step in steps))
+    many = "1 step" if len(steps) == 1 else f"{len(steps)} steps"
+    tokens = f"{_count(usage.input_tokens)} tokens in, {_count(usage.output_tokens)} out"
+    return f"{many} · {tokens} · {time}"
 
 
 def _row(step: StepResult) -> Sequence[str]:
