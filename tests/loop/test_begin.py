@@ -6,7 +6,7 @@ import pytest
 
 from stepfold.loop import Calling, Limits, Resting, Working, begin, convert_to_model_prompt
 from stepfold.loop.commands import CallKey, CallModel, ModelCallKey, RunTool
-from stepfold.loop.notes import ApprovalRequested, RunBlocked, ToolFinished
+from stepfold.loop.notes import ApprovalRequested, CallOpened, RunBlocked, ToolFinished
 from stepfold.values import (
     ApprovalRequest,
     ApprovalResponse,
@@ -238,6 +238,7 @@ def test_a_denied_call_is_not_run() -> None:
     run = started(program(guarded()), [*ASKED, told(response(approved=False))])
 
     assert told(ToolResult("c1", "pay", DeniedOutput("because"))) == run.state.messages[-1]
+    assert [CallKey(-1, 0, 0)] == [note.key for note in run.told(ToolFinished)]
     assert (CallModel(ModelCallKey(0, 0), ONE),) == run.issued()
 
 
@@ -248,7 +249,7 @@ def test_an_open_request_of_the_history_is_asked_again() -> None:
     expected = OpenApproval("a1", PAY, EMPTY_DIGEST, "over 100")
 
     assert (expected,) == run.open()
-    assert [expected] == [note.request for note in run.told(ApprovalRequested)]
+    assert [ApprovalRequested(CallKey(-1, 0, 0), expected)] == run.told(ApprovalRequested)
     assert [RunBlocked((expected,))] == run.told(RunBlocked)
 
     run.answer()
@@ -302,6 +303,9 @@ def test_what_a_history_approves_is_checked_again(
     run = started(program(guarded()), [HI, said(*asked), told(response())])
 
     assert [ErrorTextOutput(error)] == [answer.output for answer in run.answers]
+    assert [(CallKey(-1, 0, 0), "invalid")] == [
+        (note.key, getattr(note.part, "kind", None)) for note in run.told(ToolFinished)
+    ]
     assert isinstance(run.state.phase, Calling)
 
 
@@ -335,6 +339,7 @@ def test_an_approved_client_call_waits_for_the_client() -> None:
     run = started(program(guarded(executes=False)), [*ASKED, told(response())])
 
     assert (OpenCall(-1, 0, 0, PAY),) == run.open()
+    assert [CallOpened(CallKey(-1, 0, 0), OpenCall(-1, 0, 0, PAY))] == run.told(CallOpened)
 
 
 def test_messages_after_an_approved_call_wait_for_its_result() -> None:
@@ -376,7 +381,9 @@ def test_a_message_after_an_open_request_closes_the_call() -> None:
         THANKS,
     ) == run.state.messages
     assert isinstance(run.issued()[0], CallModel)
-    assert len(run.told(ToolFinished)) == 1
+    assert [(CallKey(-1, 0, 0), "interrupted")] == [
+        (note.key, getattr(note.part, "kind", None)) for note in run.told(ToolFinished)
+    ]
 
 
 def test_a_request_in_the_middle_of_a_history_is_over() -> None:

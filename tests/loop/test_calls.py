@@ -106,7 +106,8 @@ def test_a_call_that_cannot_be_accepted_is_answered_with_its_error(
     run = started(program(tool()))
     run.reply(asked)
 
-    assert [error] == errors(run)
+    assert [CallRequested(CallKey(0, 0, 0), asked)] == run.told(CallRequested)
+    assert [CallRejected(CallKey(0, 0, 0), asked, error)] == run.told(CallRejected)
     assert [ErrorTextOutput(error)] == outputs(run)
     assert isinstance(run.issued()[0], CallModel)
 
@@ -584,9 +585,10 @@ def test_results_and_errors_are_kept_as_they_came() -> None:
     assert JsonText('{"celsius":21}') == step.tool_results[0].json
     assert JsonText('{"city":"Olso"}') == step.tool_errors[0].value
     assert ErrorTextOutput("no such city") == run.answers[1].output
-    assert [step.tool_results[0], step.tool_errors[0]] == [
-        note.part for note in run.told(ToolFinished)
-    ]
+    assert [
+        ToolFinished(CallKey(0, 0, 0), step.tool_results[0]),
+        ToolFinished(CallKey(0, 1, 0), step.tool_errors[0]),
+    ] == run.told(ToolFinished)
 
 
 def test_the_time_of_each_tool_is_kept() -> None:

@@ -15,7 +15,13 @@ from stepfold.loop import (
 )
 from stepfold.loop.commands import CallKey, CallModel, ModelCallKey, RunTool, Wait
 from stepfold.loop.events import Cancelled, ModelFailed, StepPlan
-from stepfold.loop.notes import CallRejected, CallRequested, ModelRetried, StepFinished
+from stepfold.loop.notes import (
+    CallRejected,
+    CallRequested,
+    ModelRetried,
+    StepFinished,
+    ToolFinished,
+)
 from stepfold.values import (
     ApprovalRequest,
     CallSettings,
@@ -108,6 +114,7 @@ def test_a_truncated_reply_never_runs_a_tool(finish: UnifiedFinishReason) -> Non
     assert finish == stop_name(run)
     assert run.issued() == ()
     assert [error.kind for error in run.state.steps[0].tool_errors] == ["invalid", "not-run"]
+    assert [note.key.index for note in run.told(ToolFinished)] == [0, 1]
     assert ErrorTextOutput(f"not run: the reply ended: {finish}") == run.answers[1].output
 
 
@@ -470,6 +477,7 @@ def test_what_had_come_is_kept_when_the_last_attempt_fails() -> None:
     assert Failed(REFUSED) == run.end
     assert FinishReason("interrupted") == run.state.steps[0].finish_reason
     assert ErrorTextOutput("not run: authentication") == run.answers[0].output
+    assert [CallKey(0, 0, 0)] == [note.key for note in run.told(ToolFinished)]
     assert run.state.ledger.spent == 10
     assert len(run.told(StepFinished)) == 1
 
