@@ -133,23 +133,28 @@ class StreamDriver(Driver[D]):
             return None
         self._group = None
         partial = None if self._open is None else self._open.fold.partial()
-        was_cancelled = is_cancellation(error)
+        # Any other error is not the group's: it would come out wrapped, or not at all.
+        of_group = is_cancellation(error)
+        reason = OUTER if of_group else LEFT
         try:
             try:
                 with suppress(Exception):  # the run is given up; how its model takes it is no news
                     await self._close()
             finally:
                 self._stop_workers()
-                # Any other error is not the group's: it would come out wrapped.
-                given = (kind, error, traceback) if was_cancelled else (None, None, None)
-                swallowed = await group.__aexit__(*given)
+                swallowed = (
+                    await group.__aexit__(kind, error, traceback)
+                    if of_group
+                    else await group.__aexit__(None, None, None)
+                )
         except BaseException as failure:
-            was_cancelled = was_cancelled or is_cancellation(failure)
+            if is_cancellation(failure):
+                reason = OUTER
             raise
         finally:
             if not self.at_rest and self._fault is None:
-                await self.cancel(OUTER if was_cancelled else LEFT, partial)
-        return swallowed
+                await self.cancel(reason, partial)
+        return swallowed if of_group else None
 
     # --- pulling ------------------------------------------------------------------------------
 

@@ -72,7 +72,9 @@ class LoopWaiting:
 
     async def in_thread(self, function: Callable[[], T], /) -> T:
         """Run a function in a worker thread; a cancelled wait abandons the thread."""
-        return await anyio.to_thread.run_sync(lambda: _guarded(function), abandon_on_cancel=True)
+        # In a tuple, since trio refuses a coroutine that is made in a thread.
+        work = lambda: (_guarded(function),)  # noqa: E731
+        return (await anyio.to_thread.run_sync(work, abandon_on_cancel=True))[0]
 
     async def for_code(self, work: Awaitable[T], /) -> T:
         """Await what is not ours, and tell its own cancellations from those that came to it."""
