@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Final, Protocol, TypeAlias, TypeVar, cast
+from typing import Final, NoReturn, Protocol, TypeAlias, TypeVar, cast
 
 from stepfold.codec._derived import BUILDERS
 from stepfold.codec._faults import RefusedError, named, shown
@@ -147,7 +147,6 @@ def object_decoder(kind: type, tag: str | None) -> Decoder:
     members = members_of(kind)
     positional = tuple(_reader(member) for member in members if not member.is_keyword)
     keywords = tuple(_reader(member) for member in members if member.is_keyword)
-    read_tag = None if tag is None else _words(frozenset({tag}))
     known = (*(() if tag is None else ("type",)), *(member.key for member in members))
 
     def decode(tree: object) -> object:
@@ -159,26 +158,29 @@ def object_decoder(kind: type, tag: str | None) -> Decoder:
         seen = 0
         key = "type"
         try:
-            if read_tag is not None:
-                read_tag(given.get("type", _ABSENT))
+            if tag is not None:
                 seen = 1
+                if given.get("type") != tag:
+                    _refuse(_unlike(tag, given))
             for key, read, default in positional:
                 item = given.get(key, _ABSENT)
                 if item is not _ABSENT:
                     arguments.append(read(item))
                     seen += 1
+                elif default is _ABSENT:
+                    _refuse("missing")
                 else:
-                    arguments.append(_filled(default))
+                    arguments.append(default)
             for key, read, default in keywords:
                 item = given.get(key, _ABSENT)
                 if item is not _ABSENT:
                     options[key] = read(item)
                     seen += 1
-                else:
-                    _filled(default)
+                elif default is _ABSENT:
+                    _refuse("missing")
             if seen != len(given):
                 key = next(key for key in given if key not in known)
-                _refuse_key(known)
+                _refuse(f"unknown key; expected one of {', '.join(known)}")
         except RefusedError as error:
             error.at(key)
             raise
@@ -194,9 +196,16 @@ class _Build(Protocol):
     def __call__(self, *arguments: object, **options: object) -> object: ...
 
 
-def _refuse_key(known: tuple[str, ...]) -> None:
-    message = f"unknown key; expected one of {', '.join(known)}"
+def _refuse(message: str) -> NoReturn:
     raise RefusedError(message)
+
+
+def _unlike(expected: str, given: dict[str, object]) -> str:
+    """Say which type was expected, and which one the object says."""
+    tag = given.get("type", _ABSENT)
+    if type(tag) is str:
+        return f"expected {expected}, got {shown(tag)}"
+    return f"expected {expected}, got {'nothing' if tag is _ABSENT else named(tag)}"
 
 
 def _reader(member: Member) -> tuple[str, Decoder, object]:
@@ -205,13 +214,6 @@ def _reader(member: Member) -> tuple[str, Decoder, object]:
         decoder_of(member.form),
         _ABSENT if member.is_required else member.default,
     )
-
-
-def _filled(default: object) -> object:
-    if default is _ABSENT:
-        message = "missing"
-        raise RefusedError(message)
-    return default
 
 
 def choice_decoder(forms: tuple[Single, ...], tags: Mapping[type, str]) -> Decoder:
@@ -280,15 +282,8 @@ def _tagged(readers: dict[str, Decoder]) -> Decoder:
         read = readers.get(tag) if type(tag) is str else None
         if read is not None:
             return read(given)
-        error = RefusedError(f"expected {expected}, got {_shown(given)}")
+        error = RefusedError(_unlike(expected, given))
         error.at("type")
         raise error
 
     return decode
-
-
-def _shown(given: dict[str, object]) -> str:
-    tag = given.get("type", _ABSENT)
-    if tag is _ABSENT:
-        return "nothing"
-    return shown(tag) if type(tag) is str else named(tag)
