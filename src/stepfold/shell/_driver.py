@@ -15,6 +15,7 @@ from typing import Generic, TypeVar
 
 import anyio
 import anyio.abc
+import anyio.lowlevel
 
 from stepfold.loop import (
     Done,
@@ -118,6 +119,7 @@ class Driver(Generic[D]):
             return
         with anyio.CancelScope(shield=True):
             await self._feed_in_turn(event)
+        await anyio.lowlevel.checkpoint_if_cancelled()
 
     async def _feed_in_turn(self, event: Event) -> None:
         if self._lock is None:
@@ -260,6 +262,8 @@ class Driver(Generic[D]):
         tool = self.runtime.tools[command.tool_name]
         if self.runtime.journal is not None and not tool.options.idempotent:
             await self.feed(ToolStarted(key, self.clock.now()))
+            if self.is_over:  # somebody asked the run to end while that was written
+                return
         context: object = None
         if tool.takes_context:
             context = ToolContext(
