@@ -106,7 +106,7 @@ async def shown(
         settings=CallSettings(temperature=0.0, seed=_SEED),
     )
     _introduce(screen, model, tools)
-    journal = _WatchedJournal(screen, agent.program, shows_replies=not streams)
+    journal = _WatchedJournal(screen, agent.program)
     cancel = CancelHandle()
     async with cancelled_by_interrupt(cancel):
         run = await _run(agent, journal, screen, cancel, streams=streams)
@@ -146,11 +146,10 @@ async def _run(
 class _WatchedJournal:
     """A journal that shows, for each event, what `step` makes of it."""
 
-    def __init__(self, screen: Screen, program: Program, *, shows_replies: bool) -> None:
+    def __init__(self, screen: Screen, program: Program) -> None:
         self.kept: Final = MemoryJournal()
         self._screen: Final = screen
         self._program: Final = program
-        self._shows_replies: Final = shows_replies
         self._state: LoopState | None = None
         self._speaking = False
 
@@ -168,7 +167,7 @@ class _WatchedJournal:
         if self._state is None:
             return
         event = entry.event
-        if self._shows_replies and isinstance(event, ModelReplied):
+        if isinstance(event, ModelReplied) and not self._speaking:  # it came in one piece
             for part in event.reply.content:
                 match part:
                     case ToolCall(_, name, given):

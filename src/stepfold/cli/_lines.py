@@ -7,6 +7,7 @@ in order, then, as the last one, the run.
 import sys
 
 from stepfold.agent import Run
+from stepfold.cli._screen import OutputClosed
 from stepfold.codec import CURRENT_VERSION, JsonTree, encode, to_json
 from stepfold.loop import Done, open_requests
 from stepfold.shell import RunPart, ToolProgressed
@@ -38,9 +39,16 @@ def run_line(run: Run[object]) -> bytes:
 
 
 def write_line(line: bytes) -> None:
-    """Write a line to standard output, at once."""
-    sys.stdout.buffer.write(line + b"\n")
-    sys.stdout.buffer.flush()
+    """Write a line to standard output, at once.
+
+    Raises:
+        OutputClosed: nobody reads it any more.
+    """
+    try:
+        sys.stdout.buffer.write(line + b"\n")
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise OutputClosed from None
 
 
 def _document(kind: str, tree: JsonTree) -> bytes:

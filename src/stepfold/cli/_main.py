@@ -1,12 +1,16 @@
 """Where the command begins: before anything that only the extra brings is imported."""
 
 import io
+import os
 import sys
+import threading
 from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Final
 
 _NEEDED: Final = ("typer", "rich")
+
+_INTERRUPTED: Final = 130
 
 _HOW_TO_INSTALL: Final = """\
 stepfold: the command needs {missing}, which {verb} not installed. Install the extra with
@@ -40,5 +44,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         app(None if arguments is None else list(arguments), prog_name="stepfold")
     except SystemExit as ended:
-        return ended.code if isinstance(ended.code, int) else 0 if ended.code is None else 1
-    return 0
+        code = ended.code if isinstance(ended.code, int) else 0 if ended.code is None else 1
+    else:
+        code = 0
+    if arguments is None and code == _INTERRUPTED:
+        _leave_threads_behind(code)
+    return code
+
+
+def _leave_threads_behind(code: int) -> None:
+    """End the process although a tool that cannot be interrupted is still at work in a thread."""
+    mine = threading.current_thread()
+    if any(not it.daemon and it is not mine for it in threading.enumerate()):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)

@@ -52,15 +52,15 @@ async def opened_agent(setup: Setup, screen: Screen, stack: AsyncExitStack) -> A
 async def _opened_model(name: str, screen: Screen, stack: AsyncExitStack) -> LanguageModel:
     name = name.strip()
     provider, colon, rest = name.partition(":")
-    if "/" not in provider and colon and provider in {entry.name for entry in PROVIDERS}:
-        name = f"{provider}/{rest}"
+    if colon and "/" not in provider:
+        if provider not in {entry.name for entry in PROVIDERS}:
+            return _model_in_module(name)
+        name = f"{provider}/{rest}"  # both forms are ids
     if name.startswith(_LOCAL):
         running = local_model(name.removeprefix(_LOCAL), on_progress=screen.busy)
         model = await stack.enter_async_context(running)
         screen.idle()
         return model
-    if "/" not in provider and colon:
-        return _model_in_module(name)
     model = resolve_model(name)
     if isinstance(model, AbstractAsyncContextManager):
         await stack.enter_async_context(model)
