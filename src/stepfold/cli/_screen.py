@@ -50,7 +50,7 @@ class Screen:
         """Say what is waited for until something is shown; only in a terminal."""
         self.idle()
         if self.out.is_terminal and self.errors.is_terminal:
-            self._end_line()
+            self.end_line()
             self._status = self.errors.status(Styled(f"{doing} …", style="dim"), spinner="dots")
             self._status.start()
 
@@ -75,7 +75,7 @@ class Screen:
         A text of more than one line goes on `hang` columns to the right.
         """
         self.idle()
-        self._end_line()
+        self.end_line()
         shown = Styled()
         for piece in pieces:
             text, style = (piece, "") if isinstance(piece, str) else piece
@@ -85,7 +85,7 @@ class Screen:
     def table(self, head: Sequence[str], rows: Sequence[Sequence[str]], *, total: bool) -> None:
         """Show rows under heads; figures (all but the first three columns) to the right."""
         self.idle()
-        self._end_line()
+        self.end_line()
         table = Table(box=None, header_style="dim", pad_edge=False, padding=(0, 2, 0, 0))
         for place, name in enumerate(head):
             table.add_column(
@@ -102,10 +102,11 @@ class Screen:
     def complain(self, text: str) -> None:
         """Say on standard error what is wrong."""
         self.idle()
-        self._end_line()
+        self.end_line()
         self.errors.print(Styled.assemble(("error: ", "bold red"), printable(text)), soft_wrap=True)
 
-    def _end_line(self) -> None:
+    def end_line(self) -> None:
+        """Let what comes begin on a line of its own."""
         if self._midline:
             self._midline = False
             self.out.print()

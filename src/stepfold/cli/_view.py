@@ -37,6 +37,7 @@ from stepfold.values import (
     JsonText,
     ModelErrorReason,
     ReasoningDelta,
+    ReasoningEnd,
     RunEnd,
     StepResult,
     Stopped,
@@ -49,6 +50,7 @@ from stepfold.values import (
     TextOutput,
     ToolCall,
     ToolError,
+    ToolInputStart,
     ToolOutput,
     ToolResult,
     Usage,
@@ -65,7 +67,6 @@ class RunView:
         self._screen = screen
         self._tells_approvals = tells_approvals
         self._names: dict[CallKey, str] = {}
-        self._reasoned = False
 
     def show(self, part: RunPart) -> None:
         """Show one part, if it says anything to a person."""
@@ -95,15 +96,13 @@ class RunView:
         screen = self._screen
         match part:
             case TextDelta(_, delta):
-                if self._reasoned:
-                    self._reasoned = False
-                    screen.line()
                 screen.stream(delta)
             case ReasoningDelta(_, delta):
-                self._reasoned = True
                 screen.stream(delta, "dim italic")
-            case TextEnd():
-                screen.stream("\n")
+            case TextEnd() | ReasoningEnd():
+                screen.end_line()
+            case ToolInputStart(_, name):
+                screen.busy(f"waiting for the arguments of {name}")
             case StreamStart(warnings):
                 for warning in warnings:
                     said = f"{warning.kind}: {warning.subject} {warning.message}".rstrip()
