@@ -79,7 +79,7 @@ def run_example(example: Example, names: dict[str, object], page: Path) -> None:
         return
     source = "\n" * (example.line - 1) + example.code
     with redirect_stdout(io.StringIO()) as printed:
-        exec(compile(source, page, "exec"), names)  # noqa: S102 - our own pages
+        exec(compile(source, page, "exec"), names)
     if example.shown is None:
         return
     checker = doctest.OutputChecker()
@@ -101,12 +101,12 @@ def _run_session(example: Example, names: dict[str, object], page: Path) -> None
 
 
 def source_of(page: Path) -> str:
-    """The code of a page as one module, each line where the page has it, for type checkers."""
+    """The code of a page as one module, each line where the page has it, for type checkers.
+
+    Sessions are left out: nobody narrows a union at a prompt.
+    """
     lines: dict[int, str] = {}
     for example in examples_on(page):
-        for number, line in enumerate(example.code.splitlines(), example.line):
-            if example.language == "python":
-                lines[number] = line
-            elif line.startswith((">>> ", "... ")):
-                lines[number] = line[4:]
+        if example.language == "python":
+            lines |= dict(enumerate(example.code.splitlines(), example.line))
     return "\n".join(lines.get(number, "") for number in range(1, max(lines, default=0) + 1)) + "\n"
