@@ -23,6 +23,8 @@ move it on:
     Working     RunTool                              ToolReturned      Working Resting Preparing
                                                                        Checking Calling Done
     Working     RepairCall BindCall RunTool          ApprovalAnswered  Working
+    Working     RunTool                              Resumed           Working Resting Preparing
+                                                                       Checking Calling Done
     Checking    CheckStop                            StopChecked       Preparing Calling Done
     Resting     (people and clients)                 ApprovalAnswered  Resting Working Preparing
                                                                        Checking Calling Done
