@@ -78,9 +78,10 @@ class World:
     """Tables of answers; each command gets the entry that its name falls on.
 
     `turns` are the model's, by step; after the last one it says a final answer. `plans` are of
-    the prepare function, by step. `outcomes` are of tools and clients, `answers` of people
-    (`None`: nobody answers). A failed attempt reports what had come of the reply until then if
-    `reports_partial`. `announces` makes it tell of the start of idempotent tools as well.
+    the prepare function, by step. `outcomes` are of tools and clients; `answers` tell
+    whether people agree (`None`: neither they nor a client answer). A failed attempt reports
+    what had come of the reply until then if `reports_partial`. `announces` makes the world tell
+    of the start of idempotent tools as well.
     """
 
     turns: tuple[Turn, ...] = ()
@@ -127,11 +128,12 @@ class World:
 
     def reply_to(self, state: LoopState, request: OpenRequest) -> Event | None:
         """What a person or a client answers, if anybody does."""
+        call = request.call
+        approved = _entry(self.answers, f"{call.tool_call_id} {call.input}")
+        if approved is None:
+            return None
         match request:
-            case OpenApproval(approval_id, call, digest):
-                approved = _entry(self.answers, f"{call.tool_call_id} {call.input}")
-                if approved is None:
-                    return None
+            case OpenApproval(approval_id, _, digest):
                 return ApprovalAnswered(
                     approval_id, digest, approved, state.identity.started, reason="asked"
                 )

@@ -17,7 +17,7 @@ from stepfold.testing.strategies._programs import (
     tool_choices,
     tool_specs,
 )
-from stepfold.testing.strategies._runs import reached_states, traces
+from stepfold.testing.strategies._runs import progresses, reached_states, traces
 from stepfold.testing.strategies._worlds import (
     argument_texts,
     call_ids,
@@ -43,6 +43,7 @@ __all__ = (
     "model_replies",
     "outputs",
     "programs",
+    "progresses",
     "prompts",
     "reached_states",
     "retry_policies",

@@ -86,17 +86,20 @@ def _check(value: object) -> tuple[SchemaFault, ...]:
     return ()
 
 
-def tool_specs(*, name: str = "look") -> SearchStrategy[ToolSpec]:
-    """Draw tools that take an object with an integer `n`; a plain one is the simplest."""
-    return _tool_specs(name)
+def tool_specs(*, name: str = "look", asking: int = 50) -> SearchStrategy[ToolSpec]:
+    """Draw tools that take an object with an integer `n`; a plain one is the simplest.
+
+    So many of a hundred are `asking`: they need a policy, a person or a client.
+    """
+    return _tool_specs(name, asking)
 
 
 @cache
-def _tool_specs(name: str) -> SearchStrategy[ToolSpec]:
-    approvals: list[_Approval] = [*("never", "never", "never", "always", "policy")]
+def _tool_specs(name: str, asking: int) -> SearchStrategy[ToolSpec]:
     definition = ToolDefinition(name, f"Do {name}.", _SCHEMA)
-    return st.sampled_from(
-        [
+
+    def specs(approval: _Approval, *, executes: bool) -> list[ToolSpec]:
+        return [
             ToolSpec(
                 definition=definition,
                 check=_check,
@@ -106,12 +109,20 @@ def _tool_specs(name: str) -> SearchStrategy[ToolSpec]:
                 idempotent=idempotent,
                 timeout=1_000 if binds is idempotent else None,
             )
-            for executes in (*[True] * 5, False)
-            for binds in (*[False] * 4, True)
-            for approval in approvals
+            for binds in (False, False, False, False, True)
             for idempotent in (False, True)
         ]
-    )
+
+    plain = specs("never", executes=True)
+    others = [
+        *specs("always", executes=True),
+        *specs("policy", executes=True),
+        *specs("never", executes=False),
+        *specs("always", executes=False),
+        *specs("policy", executes=True),
+    ]
+    tenths = asking // 10
+    return st.sampled_from(plain * 5 * (10 - tenths) + others * tenths)
 
 
 @st.composite
@@ -255,14 +266,16 @@ def programs(
     limited: int = 25,
     breaks: int = 2,
     hooks: int = 25,
+    asking: int = 50,
 ) -> Program:
-    """Draw programs; `limited`, `breaks` and `hooks` are percentages.
+    """Draw programs; `limited`, `breaks`, `hooks` and `asking` are percentages.
 
     `limited` says how often each limit is set, `breaks` how often the stop condition is one that
-    fails, `hooks` how often each hook that the loop has to ask exists.
+    fails, `hooks` how often each hook that the loop has to ask exists, `asking` how many tools
+    need a policy, a person or a client.
     """
     names = TOOL_NAMES[: draw(st.integers(min_tools, max_tools))]
-    tools = {name: draw(tool_specs(name=name)) for name in names}
+    tools = {name: draw(tool_specs(name=name, asking=asking)) for name in names}
     stop_when: StopCondition = is_step_count(20)
     if draw(flags(percent=25)):
         stop_when = draw(stop_conditions(tools=names))

@@ -1,13 +1,17 @@
 """Whole runs, and the states and events that runs reach."""
 
+from attrs import evolve
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from stepfold.loop import LoopState, Program
+from stepfold.loop import LoopState, Program, Progress
 from stepfold.testing._simulation import Schedule, Trace, simulate
+from stepfold.testing._world import Turn
+from stepfold.testing.laws import progress_of
 from stepfold.testing.strategies._histories import prompts
-from stepfold.testing.strategies._programs import programs
-from stepfold.testing.strategies._worlds import schedules, worlds
+from stepfold.testing.strategies._programs import TOOL_NAMES, flags, programs
+from stepfold.testing.strategies._worlds import schedules, turns, worlds
+from stepfold.values import Performance, StepResult, ToolError, Usage
 
 
 @st.composite
@@ -25,6 +29,30 @@ def traces(
     world = draw(worlds(program=program))
     order = draw(schedules() if schedule is None else schedule)
     return simulate(program, prompt, world, order)
+
+
+@st.composite
+def progresses(draw: DrawFn, *, min_steps: int = 1, max_steps: int = 8) -> Progress:
+    """Draw how far runs have come, counted as the loop counts: calls of known tools alone."""
+    one_step = st.builds(
+        _step, turns(tools=TOOL_NAMES, strangers=0, failing=0), fails=flags(percent=20)
+    )
+    drawn = draw(st.lists(one_step, min_size=min_steps, max_size=max_steps))
+    steps = tuple(evolve(step, step=index) for index, step in enumerate(drawn))
+    return progress_of(Progress(steps, Usage(), 0, 0), len(steps))
+
+
+def _step(turn: Turn, *, fails: bool) -> StepResult:
+    reply = turn.reply
+    errors = (ToolError("c", "look", "it broke"),) if fails else ()
+    return StepResult(
+        0,
+        "scripted/a",
+        (*reply.content, *errors),
+        reply.finish_reason,
+        reply.usage,
+        Performance(response_time=1, step_time=2),
+    )
 
 
 def reached_states(*, program: Program | None = None) -> SearchStrategy[LoopState]:

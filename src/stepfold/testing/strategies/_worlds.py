@@ -295,7 +295,7 @@ def worlds(
         turns=tuple(script),
         plans=tuple(plans),
         repairs=tuple(draw(st.lists(repaired, min_size=1, max_size=3))),
-        bindings=draw(st.sampled_from([(None,), (None, None, "n is too small")])),
+        bindings=draw(st.sampled_from([(None,), (None, "n is too small")])),
         decisions=tuple(draw(st.lists(st.sampled_from(decisions), min_size=1, max_size=3))),
         outcomes=tuple(draw(st.lists(tool_outcomes(), min_size=1, max_size=3))),
         answers=tuple(
