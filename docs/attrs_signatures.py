@@ -30,7 +30,7 @@ def _init_of(cls: griffe.Class, *, by_keyword: bool) -> griffe.Function:
     for name, member in cls.members.items():
         if not isinstance(member, griffe.Attribute) or member.annotation is None:
             continue
-        if "class-attribute" in member.labels and "instance-attribute" not in member.labels:
+        if "property" in member.labels:
             continue
         is_field = _is_call_of(member.value, "field")
         options = _options_of(member.value) if is_field else {}

@@ -1,0 +1,128 @@
+"""The reference leaves no public name out, and what is drawn is what the source says."""
+
+import re
+from importlib import import_module
+from typing import get_args
+
+import griffe
+import pytest
+
+import stepfold
+from docs.attrs_signatures import AttrsSignatures
+from docs.phases import PLACES, diagram, edges_of, on_page_markdown, table, transitions
+from stepfold.loop import Phase
+from stepfold.loop.events import Event
+from tests.docs.pages import ROOT
+
+REFERENCE = ROOT / "docs" / "reference"
+# A class of another library is told in words.
+IN_WORDS = {"Success", "Failure"}
+MODULES = {"commands", "events", "notes"}
+
+
+def documented() -> set[str]:
+    """The names that the pages ask for, by themselves or with their whole module."""
+    names: set[str] = set()
+    for page in REFERENCE.glob("*.md"):
+        for path in re.findall(r"^::: (stepfold\S*)", page.read_text("utf-8"), re.MULTILINE):
+            try:
+                module = import_module(path)
+            except ModuleNotFoundError:
+                names.add(path.rpartition(".")[2])
+            else:
+                names |= {*module.__all__, path.rpartition(".")[2]}
+    return names
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    missing = set(stepfold.__all__) - documented() - IN_WORDS
+
+    assert not missing, f"give each a line `::: stepfold.NAME` on a page of {REFERENCE}"
+
+
+# --- the phases -------------------------------------------------------------------------------
+
+
+def test_the_drawing_has_every_phase_and_every_transition() -> None:
+    rows = transitions()
+    drawn = diagram(rows)
+
+    assert {*PLACES, "Done"} == {kind.__name__ for kind in get_args(Phase)}
+    assert {row.event for row in rows} <= {kind.__name__ for kind in get_args(Event)}
+    for source, target in edges_of(rows):
+        told = f"stays {source}" if source == target else f"{source} → {target}"
+        assert f"<title>{told}: " in drawn
+
+
+def test_the_table_on_the_page_has_every_event() -> None:
+    rows = transitions()
+    written = table(rows)
+
+    assert all(f"`{row.event}`" in written for row in rows)
+
+
+def test_only_a_page_that_asks_is_changed() -> None:
+    assert on_page_markdown("# A page") == "# A page"
+    assert "<svg" in on_page_markdown("<!-- phases: diagram -->")
+    assert "| **Calling** |" in on_page_markdown("<!-- phases: table -->")
+
+
+@pytest.mark.parametrize("target", ["Nowhere", "Waiting"])
+def test_what_has_no_place_in_the_drawing_stops_the_build(target: str) -> None:
+    head = "phase    owes  event   leads to\n    -------  ----  ------  --------"
+    row = f"Nowhere  Wait  Waited  {target}"
+    source = f'"""A table.\n\n    {head}\n    {row}\n"""'
+
+    with pytest.raises(ValueError, match="Nowhere"):
+        diagram(transitions(source))
+
+
+def test_a_module_without_a_table_stops_the_build() -> None:
+    with pytest.raises(ValueError, match="expected a table"):
+        transitions('"""Nothing."""')
+
+
+# --- signatures -------------------------------------------------------------------------------
+
+VALUES = '''
+from attrs import field, frozen
+
+@frozen(order=False)
+class Point:
+    """A point."""
+
+    x: int
+    y: int = 0
+    name: str | None = field(default=None, kw_only=True)
+    _hidden: tuple[int, ...] = field(factory=tuple, alias="shown")
+    count: int = field(init=False, default=0)
+    LIMIT = 7
+
+    @property
+    def length(self) -> int:
+        """How far."""
+        return 0
+
+@frozen(kw_only=True)
+class Options:
+    """Options."""
+
+    deep: bool = False
+
+class Plain:
+    x: int
+'''
+
+
+def test_values_have_the_signature_that_attrs_gives_them() -> None:
+    with griffe.temporary_visited_package(
+        "values", {"__init__.py": VALUES}, extensions=griffe.Extensions(AttrsSignatures())
+    ) as package:
+        point = package["Point"].parameters
+        options = package["Options"].parameters
+
+        assert [parameter.name for parameter in point] == ["x", "y", "shown", "name"]
+        assert [parameter.default for parameter in point] == [None, "0", "…", "None"]
+        assert point["name"].kind is griffe.ParameterKind.keyword_only
+        assert options["deep"].kind is griffe.ParameterKind.keyword_only
+        assert "__init__" not in package["Plain"].members
