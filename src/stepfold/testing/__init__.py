@@ -1,6 +1,7 @@
 """Floor 7: what tests of programs are made of.
 
-`ScriptedModel` says what it is told to say, `VirtualClock` never waits. `simulate` takes a
+`run_script` runs tools on scripted replies: `ScriptedModel` says what it is told to say, and
+`VirtualClock` never waits. `simulate` takes a
 program through a whole run in a simulated `World`, without a model and without an event loop.
 `stepfold.testing.laws` holds the laws as plain functions; `stepfold.testing.strategies` (which
 needs hypothesis) draws programs, worlds and histories to try them on.
@@ -8,6 +9,7 @@ needs hypothesis) draws programs, worlds and histories to try them on.
 
 from stepfold.testing._clock import VirtualClock
 from stepfold.testing._reply import call, reply
+from stepfold.testing._run_script import ScriptOptions, run_script
 from stepfold.testing._scripted import Answer, AnswerFunction, Scripted, ScriptedModel
 from stepfold.testing._simulation import (
     Intervention,
@@ -27,6 +29,7 @@ __all__ = (
     "InterventionKind",
     "Moment",
     "Schedule",
+    "ScriptOptions",
     "Scripted",
     "ScriptedModel",
     "Trace",
@@ -36,5 +39,6 @@ __all__ = (
     "call",
     "carry_on",
     "reply",
+    "run_script",
     "simulate",
 )
