@@ -38,7 +38,7 @@ def _init_of(cls: griffe.Class, *, by_keyword: bool) -> griffe.Function:
             continue
         default = options.get("default") if is_field else member.value
         if default is None and "factory" in options:
-            default = "…"
+            default = "..."
         only = by_keyword or options.get("kw_only") == "True"
         parameter = griffe.Parameter(
             options.get("alias", name.lstrip("_")).strip("'\""),

@@ -6,12 +6,16 @@ from typing import get_args
 
 import griffe
 import pytest
+import typer
+from typer.core import TyperGroup, TyperOption
 
 import stepfold
 from docs.attrs_signatures import AttrsSignatures
 from docs.phases import PLACES, diagram, edges_of, on_page_markdown, table, transitions
+from stepfold.cli._app import app
 from stepfold.loop import Phase
 from stepfold.loop.events import Event
+from stepfold.testing import laws
 from tests.docs.pages import ROOT
 
 REFERENCE = ROOT / "docs" / "reference"
@@ -122,7 +126,40 @@ def test_values_have_the_signature_that_attrs_gives_them() -> None:
         options = package["Options"].parameters
 
         assert [parameter.name for parameter in point] == ["x", "y", "shown", "name"]
-        assert [parameter.default for parameter in point] == [None, "0", "…", "None"]
+        assert [parameter.default for parameter in point] == [None, "0", "...", "None"]
         assert point["name"].kind is griffe.ParameterKind.keyword_only
         assert options["deep"].kind is griffe.ParameterKind.keyword_only
         assert "__init__" not in package["Plain"].members
+
+
+# --- what is told in words --------------------------------------------------------------------
+
+
+def test_laws_and_properties_that_are_named_exist() -> None:
+    page = (ROOT / "docs" / "explanation" / "laws.md").read_text("utf-8")
+    named = set(re.findall(r"`laws\.(\w+)`", page))
+    files = set(re.findall(r"`(?:properties/)?(test_\w+\.py)`", page))
+
+    assert named
+    assert named <= set(laws.__all__)
+    assert files <= {path.name for path in (ROOT / "properties").glob("test_*.py")}
+
+
+def test_every_command_and_option_is_on_the_page_of_the_command_line() -> None:
+    page = (REFERENCE / "cli.md").read_text("utf-8")
+    group = typer.main.get_command(app)
+    assert isinstance(group, TyperGroup)
+
+    for name, command in group.commands.items():
+        assert f"`stepfold {name}" in page
+        for parameter in command.params:
+            if isinstance(parameter, TyperOption):
+                assert all(f"`{option}" in page for option in parameter.opts), parameter.opts
+
+
+def test_places_to_change_things_exist() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+    package = ROOT / "src" / "stepfold"
+
+    for path in re.findall(r"`(\w+/_?[\w/]+\.py)`", text):
+        assert (package / path).is_file() or (ROOT / path).is_file(), path
