@@ -280,6 +280,8 @@ def tool(
     )
 
     def decorate(function: object) -> object:
+        if isinstance(function, AnyTool):
+            function = function.function  # the same function, offered otherwise
         if not callable(function):
             msg = f"tool: expected a function, got {function!r}; options are given by keyword"
             raise UsageError(msg)
