@@ -352,7 +352,7 @@ def test_however_often_it_is_tried_the_pause_stays_at_its_limit() -> None:
     """Growth without end is no number any more, and no reason to raise (law 3)."""
     run = started(program(retry=RetryPolicy(max_retries=5000, jitter=0, max_delay=60)))
     calling = evolve(run.phase(Calling), attempt=4000, total=4000)
-    run.transition = evolve(run.transition, state=run.state.with_phase(calling))
+    run.transition = evolve(run.transition, state=evolve(run.state, phase=calling))
     run.fail()
 
     assert run.phase(Waiting).until - run.state.now == 60 * SECOND

@@ -29,15 +29,6 @@ def test_a_state_gives_what_users_ask_of_it() -> None:
     assert Usage(1, 2) == run.state.usage
 
 
-def test_a_state_at_its_own_time_is_the_same_object() -> None:
-    """Time that does not pass changes nothing."""
-    state = started(program(), at=5).state
-
-    assert state is state.at(5)
-    assert state is state.at(4)
-    assert state.at(6).now == 6
-
-
 def test_the_step_of_a_pause_is_that_of_its_attempt() -> None:
     """A pause belongs to the call that it precedes."""
     run = started(program())

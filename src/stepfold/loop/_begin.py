@@ -11,16 +11,16 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from stepfold.loop._calls import (
-    Emitted,
     argument_text,
     ask,
+    closed,
     denied_part,
-    error_part,
     fault_of,
     finished,
     permit,
 )
 from stepfold.loop._close import advance, next_step
+from stepfold.loop._draft import Draft, Work
 from stepfold.loop._ids import NO_IDS
 from stepfold.loop._program import RULES, Program
 from stepfold.loop._state import (
@@ -33,7 +33,7 @@ from stepfold.loop._state import (
     Slot,
     Transcript,
     Transition,
-    Working,
+    slot_key,
 )
 from stepfold.values import (
     ApprovalRequest,
@@ -46,7 +46,6 @@ from stepfold.values import (
     Message,
     SystemMessage,
     ToolCall,
-    ToolError,
     ToolMessage,
     ToolPart,
     ToolResult,
@@ -55,6 +54,8 @@ from stepfold.values import (
 )
 
 _UNANSWERED = "interrupted: this call was never answered"
+_OVERTAKEN = "not run: the conversation went on before anybody approved this call"
+_DRIFTED = "not run: the arguments are not those that approval was asked for"
 
 
 def begin(
@@ -82,19 +83,20 @@ def begin(
         Inbox(),
         NO_IDS.adding(repair.call_ids),
     )
-    out = Emitted()
+    out = Draft(state)
+    out.at(at)
     if repair.open:
-        slots = tuple(
+        slots = [
             _pre_phase_slot(program, Slot(index, call, "ready"), request, response, out)
             if response is not None or not repair.held_back
-            else finished(-1, Slot(index, call, "ready"), _overtaken(call), out)
+            else closed(-1, Slot(index, call, "ready"), "interrupted", _OVERTAKEN, out)
             for index, (call, request, response) in enumerate(repair.open)
-        )
+        ]
         unresolved = sum(slot.is_unresolved for slot in slots)
-        state = advance(program, state, Working(-1, None, slots, unresolved, 0), out)
+        advance(program, out, Work(-1, None, slots, unresolved=unresolved))
     else:
-        state = next_step(program, state, 0, out)
-    return Transition(state, tuple(out.commands), tuple(out.notes))
+        next_step(program, out, 0)
+    return Transition(out.state(), tuple(out.commands), tuple(out.notes))
 
 
 def _standardised(program: Program, prompt: str | Sequence[Message]) -> tuple[Message, ...]:
@@ -187,11 +189,10 @@ class _Repair:
             elif content:
                 paired.append(ToolMessage(content, provider_options=answer.provider_options))
         self._keep(said)
-        closed = self._settle(said, owed, is_last=is_last)
-        for answer in paired:
-            self.kept.append(answer)
-        if closed:
-            self.kept.append(ToolMessage(closed))
+        unanswered = self._settle(said, owed, is_last=is_last)
+        self.kept.extend(paired)
+        if unanswered:
+            self.kept.append(ToolMessage(unanswered))
         return place
 
     def _settle(
@@ -201,15 +202,15 @@ class _Repair:
         requests = {
             part.tool_call_id: part for part in said.content if isinstance(part, ApprovalRequest)
         }
-        closed: list[ToolPart] = []
+        unanswered: list[ToolPart] = []
         for call_id, call in owed.items():
             request = requests.get(call_id)
             if request is None or not is_last:
                 output = ErrorTextOutput(_UNANSWERED)
-                closed.append(ToolResult(call_id, call.tool_name, output))
+                unanswered.append(ToolResult(call_id, call.tool_name, output))
             else:
                 self.open.append((call, request, self._responses.get(request.approval_id)))
-        return closed
+        return unanswered
 
 
 def _with_ids_once(said: AssistantMessage) -> AssistantMessage:
@@ -252,31 +253,24 @@ def _only_responses(message: ToolMessage) -> ToolMessage | None:
     return ToolMessage(content, provider_options=message.provider_options) if content else None
 
 
-def _overtaken(call: ToolCall) -> ToolError:
-    """A call whose approval nobody gave before the conversation went on."""
-    message = "not run: the conversation went on before anybody approved this call"
-    return error_part(call, "interrupted", message)
-
-
 def _pre_phase_slot(
     program: Program,
     slot: Slot,
     request: ApprovalRequest,
     response: ApprovalResponse | None,
-    out: Emitted,
+    out: Draft,
 ) -> Slot:
     """A call from the history: validated again, and run only if exactly this was approved."""
-    call = slot.call
+    call, key = slot.call, slot_key(-1, slot)
     error = fault_of(program, program.tools, call)
     if error is not None:
-        return finished(-1, slot, error_part(call, "invalid", error), out)
+        return closed(-1, slot, "invalid", error, out)
     digest = JsonText(argument_text(call)).digest()
     if request.digest is not None and request.digest != digest:
-        message = "not run: the arguments are not those that approval was asked for"
-        return finished(-1, slot, error_part(call, "invalid", message), out)
+        return closed(-1, slot, "invalid", _DRIFTED, out)
     if response is None:
         approval = Approval(request.approval_id, digest, asked_because=request.reason)
-        return ask(-1, slot, approval, out)
+        return ask(key, slot, approval, out)
     if not response.approved:
-        return finished(-1, slot, denied_part(call, response.reason), out)
-    return permit(program.tools[call.tool_name], -1, slot, out)
+        return finished(key, slot, denied_part(call, response.reason), out)
+    return permit(program.tools[call.tool_name], key, slot, out)

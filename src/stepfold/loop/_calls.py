@@ -6,27 +6,20 @@ nothing runs until every call of the step is resolved (`issue`), and nothing is 
 none runs (`stepfold.loop._close`).
 """
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Mapping, Sequence
 
 from attrs import evolve
 
+from stepfold.loop._draft import Draft, Work
 from stepfold.loop._program import Program, ToolSpec
-from stepfold.loop._state import (
-    Approval,
-    LoopState,
-    Slot,
-    Working,
-    slot_key,
-)
-from stepfold.loop.commands import BindCall, Command, RepairCall, ResolveApproval, RunTool
+from stepfold.loop._state import Approval, Slot, slot_key
+from stepfold.loop.commands import BindCall, CallKey, RepairCall, ResolveApproval, RunTool
 from stepfold.loop.events import ToolFailed, ToolOutcome, ToolSucceeded
 from stepfold.loop.notes import (
     ApprovalRequested,
     CallOpened,
     CallRejected,
     CallRequested,
-    Note,
     ToolFinished,
 )
 from stepfold.schema import SchemaFault
@@ -42,17 +35,6 @@ from stepfold.values import (
     ToolResult,
     parse_json,
 )
-
-
-class Emitted:
-    """Collects what one transition issues and tells, in order."""
-
-    __slots__ = ("commands", "notes")
-
-    def __init__(self) -> None:
-        self.commands: Final[list[Command]] = []
-        self.notes: Final[list[Note]] = []
-
 
 # --- parsing ----------------------------------------------------------------------------------
 
@@ -123,12 +105,7 @@ def denied_part(call: ToolCall, reason: str | None) -> ToolResult:
 
 
 def admit(
-    program: Program,
-    visible: Mapping[str, ToolSpec],
-    run: str,
-    step: int,
-    slot: Slot,
-    out: Emitted,
+    program: Program, visible: Mapping[str, ToolSpec], step: int, slot: Slot, out: Draft
 ) -> Slot:
     """Take a call in: reject it, send it to repair, or go on to binding and approval."""
     key = slot_key(step, slot)
@@ -138,71 +115,71 @@ def admit(
         if spec.binds:
             out.commands.append(BindCall(key))
             return evolve(slot, status="binding")
-        return approve(spec, run, step, slot, out)
+        return approve(spec, key, slot, out)
     if program.repairs and not slot.repaired:
         out.commands.append(RepairCall(key))
         return evolve(slot, status="repairing")
-    return reject(step, slot, error, out)
+    return reject(key, slot, error, out)
 
 
-def reject(step: int, slot: Slot, error: str, out: Emitted) -> Slot:
+def reject(key: CallKey, slot: Slot, error: str, out: Draft) -> Slot:
     """Answer an unacceptable call with its error."""
-    out.notes.append(CallRequested(slot_key(step, slot), slot.call))
-    out.notes.append(CallRejected(slot_key(step, slot), slot.call, error))
-    return finished(step, slot, error_part(slot.call, "invalid", error), out)
+    out.notes.append(CallRequested(key, slot.call))
+    out.notes.append(CallRejected(key, slot.call, error))
+    return finished(key, slot, error_part(slot.call, "invalid", error), out)
 
 
 def finished(
-    step: int,
+    key: CallKey,
     slot: Slot,
     part: ToolResult | ToolError,
-    out: Emitted,
+    out: Draft,
     elapsed: int | None = None,
 ) -> Slot:
     """Answer a call, and tell so."""
-    out.notes.append(ToolFinished(slot_key(step, slot), part))
+    out.notes.append(ToolFinished(key, part))
     return slot.done(part, elapsed)
 
 
-def approve(spec: ToolSpec, run: str, step: int, slot: Slot, out: Emitted) -> Slot:
+def approve(spec: ToolSpec, key: CallKey, slot: Slot, out: Draft) -> Slot:
     """Tell of an acceptable call, and ask whoever must agree to it."""
-    out.notes.append(CallRequested(slot_key(step, slot), slot.call))
+    out.notes.append(CallRequested(key, slot.call))
     match spec.approval:
         case "never":
-            return permit(spec, step, slot, out)
+            return permit(spec, key, slot, out)
         case "always":
-            return ask(step, slot, approval_of(run, step, slot), out)
+            return ask(key, slot, approval_of(out.run, key, slot), out)
         case "policy":
-            out.commands.append(ResolveApproval(slot_key(step, slot)))
+            out.commands.append(ResolveApproval(key))
             return evolve(slot, status="deciding")
 
 
-def ask(step: int, slot: Slot, approval: Approval, out: Emitted) -> Slot:
+def ask(key: CallKey, slot: Slot, approval: Approval, out: Draft) -> Slot:
     """Ask a person, for exactly these arguments."""
     request = OpenApproval(approval.id, slot.call, approval.digest, approval.asked_because)
-    out.notes.append(ApprovalRequested(slot_key(step, slot), request))
+    out.notes.append(ApprovalRequested(key, request))
     return evolve(slot, status="asked", approval=approval)
 
 
-def approval_of(run: str, step: int, slot: Slot) -> Approval:
+def approval_of(run: str, key: CallKey, slot: Slot) -> Approval:
     """The approval that a call needs, not yet decided."""
     digest = JsonText(argument_text(slot.call)).digest()
-    return Approval(f"{run}/{step}/{slot.index}", digest)
+    return Approval(f"{run}/{key.step}/{key.index}", digest)
 
 
-def permit(spec: ToolSpec, step: int, slot: Slot, out: Emitted) -> Slot:
+def permit(spec: ToolSpec, key: CallKey, slot: Slot, out: Draft) -> Slot:
     """Let a call run: here, or at a client."""
     if spec.executes:
         return slot if slot.status == "ready" else evolve(slot, status="ready")
-    request = OpenCall(step, slot.index, slot.attempt, slot.call)
-    out.notes.append(CallOpened(slot_key(step, slot), request))
+    request = OpenCall(key.step, key.index, key.attempt, slot.call)
+    out.notes.append(CallOpened(key, request))
     return evolve(slot, status="awaited")
 
 
 # --- answers from outside ---------------------------------------------------------------------
 
 
-def answered(program: Program, step: int, slot: Slot, approval: Approval, out: Emitted) -> Slot:
+def answered(program: Program, key: CallKey, slot: Slot, approval: Approval, out: Draft) -> Slot:
     """Note a person's answer; it takes effect when the step is at rest.
 
     A client's call that was approved becomes one that the client may answer.
@@ -210,21 +187,22 @@ def answered(program: Program, step: int, slot: Slot, approval: Approval, out: E
     spec = program.tools.get(slot.call.tool_name)
     agreed = evolve(slot, approval=approval)
     if approval.approved and spec is not None and not spec.executes:
-        return permit(spec, step, agreed, out)
+        return permit(spec, key, agreed, out)
     return agreed
 
 
-def taken_up(step: int, slot: Slot, out: Emitted) -> Slot:
+def taken_up(step: int, slot: Slot, out: Draft) -> Slot:
     """Let a held answer take effect: the call is ready to run, denied, or answered."""
     approval = slot.approval
     if slot.status == "awaited" and slot.held is not None:
-        return finished(step, slot, outcome_part(slot.call, slot.held), out)
+        return finished(slot_key(step, slot), slot, outcome_part(slot.call, slot.held), out)
     if approval is not None and approval.approved is False:
-        return finished(step, slot, denied_part(slot.call, approval.reason), out)
+        part = denied_part(slot.call, approval.reason)
+        return finished(slot_key(step, slot), slot, part, out)
     return evolve(slot, status="ready")
 
 
-def given_up(step: int, slot: Slot, kind: ToolErrorKind, message: str, out: Emitted) -> Slot:
+def given_up(step: int, slot: Slot, kind: ToolErrorKind, message: str, out: Draft) -> Slot:
     """Close a call that will not be run to its end; answers that are already here are kept."""
     if slot.status == "done":
         return slot
@@ -232,64 +210,53 @@ def given_up(step: int, slot: Slot, kind: ToolErrorKind, message: str, out: Emit
         slot = taken_up(step, slot, out)
         if slot.status == "done":
             return slot
-    return finished(step, slot, error_part(slot.call, kind, message), out)
+    return closed(step, slot, kind, message, out)
+
+
+def closed(step: int, slot: Slot, kind: ToolErrorKind, message: str, out: Draft) -> Slot:
+    """Answer a call by an error, without running it."""
+    return finished(slot_key(step, slot), slot, error_part(slot.call, kind, message), out)
 
 
 # --- barrier 1 --------------------------------------------------------------------------------
 
 
-def issue(
-    program: Program, state: LoopState, working: Working, out: Emitted
-) -> tuple[LoopState, Working]:
+def issue(program: Program, out: Draft, work: Work) -> None:
     """Reserve budgets and issue tools, in call order, once every call is resolved."""
     limits = program.limits
-    ledger = state.ledger
-    total = ledger.total_issued
-    issued = dict(ledger.issued)
     limit_of = dict(limits.calls_of)
-    step, now = working.step, state.now
-    slots: list[Slot] = []
-    running, refused = 0, working.refused
-    for slot in working.slots:
+    issued = dict(out.issued)
+    step, slots = work.step, work.slots
+    for place, slot in enumerate(slots):
         if slot.status != "ready":
-            slots.append(slot)
             continue
         name = slot.call.tool_name
         spec = program.tools.get(name)
+        limit = limit_of.get(name)
         if spec is None:  # the program has lost a tool since the call was accepted
             message = f"not run: no tool is named {name!r} any more"
-            slots.append(finished(step, slot, error_part(slot.call, "invalid", message), out))
-            continue
-        limit = limit_of.get(name)
-        if limits.tool_calls is not None and total >= limits.tool_calls:
-            refused = True
+            slots[place] = closed(step, slot, "invalid", message, out)
+        elif limits.tool_calls is not None and out.total_issued >= limits.tool_calls:
+            work.refused = True
             message = f"not run: the run's limit of {limits.tool_calls} tool calls is used up"
-            slots.append(finished(step, slot, error_part(slot.call, "limit", message), out))
-            continue
-        if limit is not None and issued.get(name, 0) >= limit:
+            slots[place] = closed(step, slot, "limit", message, out)
+        elif limit is not None and issued.get(name, 0) >= limit:
             message = f"not run: the limit of {limit} calls of {name} is used up; go on without it"
-            slots.append(finished(step, slot, error_part(slot.call, "limit", message), out))
-            continue
-        total += 1
-        running += 1
-        if limit is not None:
-            issued[name] = issued.get(name, 0) + 1
-        deadline = None if spec.timeout is None else now + spec.timeout
-        out.commands.append(RunTool(slot_key(step, slot), name, deadline))
-        slots.append(slot.running(deadline))
-    if running:
-        ledger = ledger.issue(tuple(sorted(issued.items())), total)
-    after = Working(step, working.replied, tuple(slots), 0, running, working.closing, refused)
-    return state.with_ledger(ledger, after), after
+            slots[place] = closed(step, slot, "limit", message, out)
+        else:
+            out.total_issued += 1
+            work.running += 1
+            if limit is not None:
+                issued[name] = issued.get(name, 0) + 1
+            deadline = None if spec.timeout is None else out.now + spec.timeout
+            out.commands.append(RunTool(slot_key(step, slot), name, deadline))
+            slots[place] = slot.running(deadline)
+    if issued:
+        out.issued = tuple(sorted(issued.items()))
 
 
-def position_of(slots: tuple[Slot, ...], index: int) -> int | None:
+def position_of(slots: Sequence[Slot], index: int) -> int | None:
     """Where the slot of this index stands; slots keep their index after others were written."""
     if 0 <= index < len(slots) and slots[index].index == index:
         return index
     return next((place for place, slot in enumerate(slots) if slot.index == index), None)
-
-
-def replaced(slots: tuple[Slot, ...], place: int, slot: Slot) -> tuple[Slot, ...]:
-    """The slots with another one in this place."""
-    return (*slots[:place], slot, *slots[place + 1 :])

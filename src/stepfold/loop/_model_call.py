@@ -5,18 +5,18 @@ from collections.abc import Mapping
 
 from attrs import evolve
 
-from stepfold.loop._calls import Emitted, admit, error_part, fault_of, finished
+from stepfold.loop._calls import admit, closed, fault_of
 from stepfold.loop._close import advance, close, finish, limit_met, room_for_output
+from stepfold.loop._draft import Draft, Work
 from stepfold.loop._fold import normal_reply, unused_id
+from stepfold.loop._ids import IdSet
 from stepfold.loop._program import SECOND, Program, RetryPolicy, ToolSpec
 from stepfold.loop._record import write
 from stepfold.loop._state import (
     Calling,
-    LoopState,
     Replied,
     Slot,
     Waiting,
-    Working,
 )
 from stepfold.loop.commands import CallModel, Wait
 from stepfold.loop.events import ModelFailed, ModelReplied, StepPlan
@@ -78,54 +78,56 @@ def tool_choice_of(program: Program, calling: Calling) -> ToolChoice:
 # --- a reply ----------------------------------------------------------------------------------
 
 
-def on_reply(
-    program: Program, state: LoopState, calling: Calling, event: ModelReplied, out: Emitted
-) -> LoopState:
+def on_reply(program: Program, out: Draft, calling: Calling, event: ModelReplied) -> None:
     """Take in a reply: settle its tokens, name its calls, and let them be worked on."""
-    reply, call_ids = with_unique_ids(normal_reply(event.reply), state, calling.step)
+    reply = taken_in(out, calling.step, event.reply)
+    _settle(program, out, calling, reply)
     visible = visible_tools(program, calling.plan)
-    state = settled(program, state, calling, reply, call_ids)
     replied = Replied(
         reply,
         calling.model,
         calling.since,
         event.started,
-        state.now,
+        out.now,
         event.first_output,
         event.gaps,
         calling.wrap,
         calling.plan,
     )
-    calls = tuple(
-        part for part in reply.content if isinstance(part, ToolCall) and not part.provider_executed
-    )
-    step = calling.step
+    step, calls = calling.step, client_calls(reply)
     closing = closing_end(program, calling, reply)
     if closing is None and reply.finish_reason.unified in NORMAL:
-        run = state.identity.run
-        slots = tuple(
-            admit(program, visible, run, step, Slot(index, call, "ready"), out)
+        slots = [
+            admit(program, visible, step, Slot(index, call, "ready"), out)
             for index, call in enumerate(calls)
-        )
+        ]
         unresolved = sum(slot.is_unresolved for slot in slots)
-        return advance(program, state, Working(step, replied, slots, unresolved, 0), out)
-    faults = tuple(fault_of(program, visible, call) for call in calls)
+        advance(program, out, Work(step, replied, slots, unresolved=unresolved))
+        return
+    faults = [fault_of(program, visible, call) for call in calls]
     violated = isinstance(closing, Failed) and isinstance(closing.error, ToolChoiceViolated)
     if calls and not violated and calling.wrap is None and all(f is not None for f in faults):
         closing = None  # only errors to tell: the model may repair them in another step
-    slots = tuple(
+    slots = [
         _not_run(step, Slot(index, call, "ready"), fault, reply, out)
         for index, (call, fault) in enumerate(zip(calls, faults, strict=True))
-    )
-    return close(program, state, Working(step, replied, slots, 0, 0, closing), out)
+    ]
+    close(program, out, Work(step, replied, slots, closing=closing))
 
 
-def _not_run(step: int, slot: Slot, fault: str | None, reply: ModelReply, out: Emitted) -> Slot:
+def client_calls(reply: ModelReply) -> list[ToolCall]:
+    """The calls that are to be answered here, in order."""
+    return [
+        part for part in reply.content if isinstance(part, ToolCall) and not part.provider_executed
+    ]
+
+
+def _not_run(step: int, slot: Slot, fault: str | None, reply: ModelReply, out: Draft) -> Slot:
     if fault is not None:
-        return finished(step, slot, error_part(slot.call, "invalid", fault), out)
+        return closed(step, slot, "invalid", fault, out)
     reason = reply.finish_reason.unified
     why = "the tool choice was not honoured" if reason in NORMAL else f"the reply ended: {reason}"
-    return finished(step, slot, error_part(slot.call, "not-run", f"not run: {why}"), out)
+    return closed(step, slot, "not-run", f"not run: {why}", out)
 
 
 def closing_end(program: Program, calling: Calling, reply: ModelReply) -> RunEnd[JsonText] | None:
@@ -169,27 +171,31 @@ def _violation(
             return ToolChoiceViolated(f"expected a call of {name}, got {got}")
 
 
-def with_unique_ids(
-    reply: ModelReply, state: LoopState, step: int
-) -> tuple[ModelReply, frozenset[str]]:
-    """Name calls whose id is blank or taken after their position; ids are unique in a run.
+def taken_in(out: Draft, step: int, given: ModelReply) -> ModelReply:
+    """A reply as the history holds it: without empty text, its calls under unique ids."""
+    reply = normal_reply(given)
+    ids = [part.tool_call_id for part in reply.content if isinstance(part, ToolCall)]
+    if not ids:
+        return reply
+    seen = out.call_ids
+    if len(set(ids)) < len(ids) or any(not call_id or call_id in seen for call_id in ids):
+        reply, ids = _renamed(reply, seen, f"{out.run}/{step}")
+    out.call_ids = seen.adding(ids)
+    return reply
 
-    Gives also the ids that the reply adds.
-    """
-    seen = state.call_ids
-    taken: set[str] = set()
+
+def _renamed(reply: ModelReply, seen: IdSet, prefix: str) -> tuple[ModelReply, list[str]]:
+    """Name calls whose id is blank or taken after their position, and what speaks of them."""
+    taken: list[str] = []
     named: dict[str, str] = {}
     content: list[ReplyPart] = []
-    changed = False
     for part in reply.content:
         match part:
             case ToolCall(call_id):
                 name = call_id
                 if not call_id or call_id in taken or call_id in seen:
-                    candidate = f"{state.identity.run}/{step}/{len(taken)}"
-                    name = unused_id(candidate, seen, taken)
-                    changed = True
-                taken.add(name)
+                    name = unused_id(f"{prefix}/{len(taken)}", seen, taken)
+                taken.append(name)
                 named[call_id] = name
                 content.append(part if name == call_id else evolve(part, tool_call_id=name))
             case ToolResult(call_id) | ToolError(call_id) | ApprovalRequest(_, call_id):
@@ -197,35 +203,24 @@ def with_unique_ids(
                 content.append(part if name == call_id else evolve(part, tool_call_id=name))
             case _:
                 content.append(part)
-    if not changed:
-        return reply, frozenset(taken)
-    return evolve(reply, content=tuple(content)), frozenset(taken)
+    return evolve(reply, content=tuple(content)), taken
 
 
 # --- what it cost -----------------------------------------------------------------------------
 
 
-def settled(
-    program: Program, state: LoopState, calling: Calling, reply: ModelReply, ids: frozenset[str]
-) -> LoopState:
-    """Count a reply: its reservation is released, its tokens are spent.
+def _settle(program: Program, out: Draft, calling: Calling, reply: ModelReply) -> None:
+    """Count a reply: its reservation is released, its tokens are spent, its calls are counted.
 
     Usage without figures counts as what was reserved.
     """
-    ledger = state.ledger
     total = reply.usage.total_tokens
-    spent = calling.reserved if total is None else total
-    called = ledger.called
-    if ids:
-        names = [part.tool_name for part in reply.content if isinstance(part, ToolCall)]
-        called = _counted(called, [name for name in names if name in program.tools])
-    ledger = ledger.settle(calling.reserved, spent, reply.usage).replied(
-        ledger.estimate if total is None else total, called
-    )
-    call_ids = state.call_ids.adding(ids)
-    return LoopState(
-        state.identity, state.now, state.transcript, ledger, state.phase, state.inbox, call_ids
-    )
+    out.settle(calling.reserved, calling.reserved if total is None else total, reply.usage)
+    if total is not None:
+        out.estimate = total
+    names = [part.tool_name for part in reply.content if isinstance(part, ToolCall)]
+    if names:
+        out.called = _counted(out.called, [name for name in names if name in program.tools])
 
 
 def _counted(counts: tuple[tuple[str, int], ...], names: list[str]) -> tuple[tuple[str, int], ...]:
@@ -238,57 +233,50 @@ def _counted(counts: tuple[tuple[str, int], ...], names: list[str]) -> tuple[tup
 # --- no reply ---------------------------------------------------------------------------------
 
 
-def on_failure(
-    program: Program, state: LoopState, calling: Calling, event: ModelFailed, out: Emitted
-) -> LoopState:
+def on_failure(program: Program, out: Draft, calling: Calling, event: ModelFailed) -> None:
     """Retry, ask the next model, or end; what a rejected request cost is nothing."""
     reason = event.reason
-    state = _released(state, calling, event)
-    policy = program.retry
-    pause = pause_before_retry(policy, calling, reason, state.identity.seed)
+    _release(out, calling, event)
+    pause = pause_before_retry(program.retry, calling, reason, out.identity.seed)
     if pause is not None:
-        until = state.now + pause
+        until = out.now + pause
         again = evolve(calling, attempt=calling.attempt + 1, total=calling.total + 1)
         out.notes.append(ModelRetried(calling.step, again.total, again.model, reason, until))
         out.commands.append(Wait(again.key, until))
-        return state.with_phase(Waiting(again, until))
+        out.phase = Waiting(again, until)
+        return
     following = next_model(program, calling.model)
     if following is not None:
         again = evolve(calling, model=following, attempt=0, total=calling.total + 1)
-        out.notes.append(ModelRetried(calling.step, again.total, following, reason, state.now))
-        return recall(program, state, again, out)
+        out.notes.append(ModelRetried(calling.step, again.total, following, reason, out.now))
+        recall(program, out, again)
+        return
     partial = event.partial
     if partial is not None and partial.content:
-        state = write_partial(state, calling, partial, f"not run: {reason.kind}", out)
-    end: RunEnd[JsonText] = Failed(reason) if calling.wrap is None else Stopped(calling.wrap)
-    return finish(state, end, out)
+        write_partial(out, calling, partial, f"not run: {reason.kind}")
+    finish(out, Failed(reason) if calling.wrap is None else Stopped(calling.wrap))
 
 
-def _released(state: LoopState, calling: Calling, event: ModelFailed) -> LoopState:
-    partial = event.partial
-    usage = NO_USAGE if partial is None else partial.usage
+def _release(out: Draft, calling: Calling, event: ModelFailed) -> None:
+    usage = NO_USAGE if event.partial is None else event.partial.usage
     spent = usage.total_tokens
     if spent is None:
         spent = 0 if event.reason.kind in REJECTED else calling.reserved
-    return state.with_ledger(
-        state.ledger.settle(calling.reserved, spent, usage),
-        state.phase,
-    )
+    out.settle(calling.reserved, spent, usage)
 
 
-def recall(program: Program, state: LoopState, calling: Calling, out: Emitted) -> LoopState:
+def recall(program: Program, out: Draft, calling: Calling) -> None:
     """Make another attempt, if the token budget still leaves room for it."""
-    stop = limit_met(program, state, calling.step, kept_back=calling.wrap is None)
+    stop = limit_met(program, out, calling.step, kept_back=calling.wrap is None)
     if stop is not None:
-        return finish(state, Stopped(calling.wrap or stop), out)
+        finish(out, Stopped(calling.wrap or stop))
+        return
     if program.settings.max_output_tokens is None:  # failed attempts may have used up some room
-        room = room_for_output(program, state, kept_back=calling.wrap is None)
+        room = room_for_output(program, out, kept_back=calling.wrap is None)
         calling = evolve(calling, max_output_tokens=room)
     out.commands.append(CallModel(calling.key, calling.model))
-    return state.with_ledger(
-        state.ledger.reserve(calling.reserved),
-        calling,
-    )
+    out.reserved += calling.reserved
+    out.phase = calling
 
 
 def pause_before_retry(
@@ -323,37 +311,12 @@ def next_model(program: Program, model: str) -> str | None:
     return program.models[place] if place < len(program.models) else None
 
 
-def write_partial(
-    state: LoopState,
-    calling: Calling,
-    partial: ModelReply,
-    message: str,
-    out: Emitted,
-) -> LoopState:
+def write_partial(out: Draft, calling: Calling, partial: ModelReply, message: str) -> None:
     """Keep what had come of a reply when it was cut; its calls are closed, none is run."""
-    reply, ids = with_unique_ids(normal_reply(partial), state, calling.step)
-    call_ids = state.call_ids.adding(ids)
-    state = LoopState(
-        state.identity,
-        state.now,
-        state.transcript,
-        state.ledger,
-        state.phase,
-        state.inbox,
-        call_ids,
-    )
-    replied = Replied(reply, calling.model, calling.since, calling.since, state.now)
-    calls = (
-        part for part in reply.content if isinstance(part, ToolCall) and not part.provider_executed
-    )
-    step = calling.step
-    slots = tuple(
-        finished(
-            step,
-            Slot(index, call, "ready"),
-            error_part(call, "interrupted", message),
-            out,
-        )
-        for index, call in enumerate(calls)
-    )
-    return write(state, Working(step, replied, slots, 0, 0), slots, out)
+    reply = taken_in(out, calling.step, partial)
+    replied = Replied(reply, calling.model, calling.since, calling.since, out.now)
+    slots = [
+        closed(calling.step, Slot(index, call, "ready"), "interrupted", message, out)
+        for index, call in enumerate(client_calls(reply))
+    ]
+    write(out, Work(calling.step, replied, slots))

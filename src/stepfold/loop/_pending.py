@@ -4,6 +4,7 @@ from stepfold.loop._state import (
     Calling,
     Checking,
     LoopState,
+    Phase,
     Preparing,
     Resting,
     Waiting,
@@ -27,7 +28,12 @@ from stepfold.values import OpenRequest
 
 def pending(state: LoopState) -> tuple[Command, ...]:
     """Exactly what is in flight: every command issued and not yet answered, in call order."""
-    match state.phase:
+    return pending_in(state.phase)
+
+
+def pending_in(phase: Phase) -> tuple[Command, ...]:
+    """What a phase owes: see `pending`."""
+    match phase:
         case Preparing(step):
             return (PrepareStep(step),)
         case Calling() as calling:

@@ -1,7 +1,9 @@
 """What a step leaves in the history: its messages and its `StepResult`."""
 
-from stepfold.loop._calls import Emitted
-from stepfold.loop._state import Approval, LoopState, Replied, Slot, Working
+from collections.abc import Sequence
+
+from stepfold.loop._draft import Draft, Work
+from stepfold.loop._state import Approval, Replied, Slot
 from stepfold.loop.notes import StepFinished
 from stepfold.values import (
     ApprovalRequest,
@@ -27,39 +29,32 @@ from stepfold.values import (
 )
 
 
-def write(state: LoopState, working: Working, slots: tuple[Slot, ...], out: Emitted) -> LoopState:
+def write(out: Draft, work: Work) -> None:
     """Append one assistant message (of a fresh reply) and one tool message, in call order."""
-    old = state.transcript
-    replied = working.replied
+    old, slots, replied = out.transcript, work.slots, work.replied
     answers = tool_message(slots)
     if replied is None:
-        if answers is None:
-            return state
-        transcript = old.with_late((answers,))
-        return state.with_transcript(transcript, state.phase)
+        if answers is not None:
+            out.transcript = old.with_late((answers,))
+        return
     said = assistant_message(replied, slots)
     added = tuple(message for message in (said, answers) if message is not None)
-    result = step_result(working.step, replied, slots, old.late, state.now)
+    result = step_result(work.step, replied, slots, old.late, out.now)
     out.notes.append(StepFinished(result))
-    transcript = old.with_step(added, result)
-    return state.with_transcript(transcript, state.phase)
+    out.transcript = old.with_step(added, result)
 
 
-def assistant_message(replied: Replied, slots: tuple[Slot, ...]) -> AssistantMessage | None:
+def assistant_message(replied: Replied, slots: Sequence[Slot]) -> AssistantMessage | None:
     """What the model said, with the requests for approval right after their calls."""
-    requests = {
-        slot.call.tool_call_id: _request(slot.call, slot.approval)
-        for slot in slots
-        if slot.approval is not None
-    }
-    calls = {slot.call.tool_call_id: slot.call for slot in slots}
+    of_call = {slot.call.tool_call_id: slot for slot in slots}
     parts: list[AssistantPart] = []
     for part in replied.reply.content:
         match part:
             case ToolCall(call_id):
-                parts.append(calls.get(call_id, part))
-                if call_id in requests:
-                    parts.append(requests[call_id])
+                slot = of_call.get(call_id)
+                parts.append(part if slot is None else slot.call)
+                if slot is not None and slot.approval is not None:
+                    parts.append(_request(slot.call, slot.approval))
             case ToolError():
                 parts.append(_provider_error(part))
             case UrlSource() | DocumentSource():
@@ -83,7 +78,7 @@ def _provider_error(part: ToolError) -> ToolResult:
     )
 
 
-def tool_message(slots: tuple[Slot, ...]) -> ToolMessage | None:
+def tool_message(slots: Sequence[Slot]) -> ToolMessage | None:
     """The answers of the settled calls, each after the decision that it rests on."""
     parts: list[ToolPart] = []
     for slot in slots:
@@ -128,7 +123,7 @@ def _told(error: ToolError) -> ToolResult:
 def step_result(
     step: int,
     replied: Replied,
-    slots: tuple[Slot, ...],
+    slots: Sequence[Slot],
     late: tuple[Message, ...],
     now: Instant,
 ) -> StepResult:
@@ -136,11 +131,13 @@ def step_result(
     reply = replied.reply
     content: tuple[ContentPart, ...] = reply.content
     if slots:
-        calls = {slot.call.tool_call_id: slot.call for slot in slots}
-        parts: list[ContentPart] = [
-            calls.get(part.tool_call_id, part) if isinstance(part, ToolCall) else part
-            for part in reply.content
-        ]
+        parts: list[ContentPart] = list(content)
+        if any(slot.repaired for slot in slots):
+            calls = {slot.call.tool_call_id: slot.call for slot in slots}
+            parts = [
+                calls.get(part.tool_call_id, part) if isinstance(part, ToolCall) else part
+                for part in content
+            ]
         for slot in slots:
             if slot.approval is not None:
                 parts.append(_request(slot.call, slot.approval))

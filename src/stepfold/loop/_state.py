@@ -336,54 +336,6 @@ class Ledger:
     issued: tuple[tuple[str, int], ...] = ()
     total_issued: int = 0
 
-    def reserve(self, tokens: int) -> "Ledger":
-        """These figures with so many more tokens reserved, for a call that is issued now."""
-        return Ledger(
-            self.usage,
-            self.spent,
-            self.reserved + tokens,
-            self.estimate,
-            self.called,
-            self.issued,
-            self.total_issued,
-        )
-
-    def settle(self, reserved: int, spent: int, usage: Usage) -> "Ledger":
-        """These figures after a call that had reserved so much has spent so much."""
-        return Ledger(
-            self.usage + usage,
-            self.spent + spent,
-            self.reserved - reserved,
-            self.estimate,
-            self.called,
-            self.issued,
-            self.total_issued,
-        )
-
-    def replied(self, estimate: int, called: tuple[tuple[str, int], ...]) -> "Ledger":
-        """These figures after a whole reply: what the next prompt costs, and what was called."""
-        return Ledger(
-            self.usage,
-            self.spent,
-            self.reserved,
-            estimate,
-            called,
-            self.issued,
-            self.total_issued,
-        )
-
-    def issue(self, issued: tuple[tuple[str, int], ...], total: int) -> "Ledger":
-        """These figures after tools were issued."""
-        return Ledger(
-            self.usage,
-            self.spent,
-            self.reserved,
-            self.estimate,
-            self.called,
-            issued,
-            total,
-        )
-
 
 @final
 @frozen(order=False)
@@ -425,44 +377,6 @@ class LoopState:
     def usage(self) -> Usage:
         """What all replies together reported."""
         return self.ledger.usage
-
-    def with_phase(self, phase: Phase) -> "LoopState":
-        """This state in another phase."""
-        return LoopState(
-            self.identity, self.now, self.transcript, self.ledger, phase, self.inbox, self.call_ids
-        )
-
-    def with_ledger(self, ledger: Ledger, phase: Phase) -> "LoopState":
-        """This state with other figures, in another phase."""
-        return LoopState(
-            self.identity, self.now, self.transcript, ledger, phase, self.inbox, self.call_ids
-        )
-
-    def with_transcript(self, transcript: Transcript, phase: Phase) -> "LoopState":
-        """This state with a longer history, in another phase."""
-        return LoopState(
-            self.identity, self.now, transcript, self.ledger, phase, self.inbox, self.call_ids
-        )
-
-    def with_inbox(self, inbox: Inbox) -> "LoopState":
-        """This state with other steered messages."""
-        return LoopState(
-            self.identity, self.now, self.transcript, self.ledger, self.phase, inbox, self.call_ids
-        )
-
-    def at(self, instant: Instant) -> "LoopState":
-        """This state at a later instant; time never runs back."""
-        if instant <= self.now:
-            return self
-        return LoopState(
-            self.identity,
-            instant,
-            self.transcript,
-            self.ledger,
-            self.phase,
-            self.inbox,
-            self.call_ids,
-        )
 
 
 @final

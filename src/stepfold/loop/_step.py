@@ -44,7 +44,6 @@ never issued is a mistake of the host's and raises `IllegalEvent`.
 from attrs import evolve
 
 from stepfold.loop._calls import (
-    Emitted,
     admit,
     answered,
     approval_of,
@@ -56,12 +55,12 @@ from stepfold.loop._calls import (
     permit,
     position_of,
     reject,
-    replaced,
 )
 from stepfold.loop._close import advance, call, finish, next_step, rest, stopped
+from stepfold.loop._draft import Draft, Work
 from stepfold.loop._interrupt import interrupt, resume, steer
 from stepfold.loop._model_call import on_failure, on_reply, recall, visible_tools
-from stepfold.loop._program import Program
+from stepfold.loop._program import Program, ToolSpec
 from stepfold.loop._prompt import unpaired
 from stepfold.loop._stale import (
     current_step,
@@ -78,15 +77,16 @@ from stepfold.loop._state import (
     Preparing,
     Resting,
     Slot,
-    Transcript,
     Transition,
     Waiting,
     Working,
+    slot_key,
 )
 from stepfold.loop.commands import CallKey
 from stepfold.loop.events import (
     ApprovalAnswered,
     ApprovalDecided,
+    ApprovalDecision,
     CallBound,
     CallRepaired,
     Cancelled,
@@ -117,104 +117,101 @@ def step(program: Program, state: LoopState, event: Event) -> Transition:
     """
     if isinstance(state.phase, Done):
         return Transition(state)
-    out = Emitted()
-    after = _dispatch(program, state, event, out)
-    return Transition(after, tuple(out.commands), tuple(out.notes))
+    out = Draft(state)
+    _dispatch(program, out, event)
+    return Transition(out.state(), tuple(out.commands), tuple(out.notes))
 
 
-def _dispatch(program: Program, state: LoopState, event: Event, out: Emitted) -> LoopState:
+def _dispatch(program: Program, out: Draft, event: Event) -> None:
     match event:
         case ModelReplied() | ModelFailed() | Waited():
-            return _on_model(program, state, event, out)
+            _on_model(program, out, event)
         case ToolReturned() | ToolStarted():
-            return _on_tool(program, state, event, out)
+            _on_tool(program, out, event)
         case CallRepaired() | CallBound() | ApprovalDecided():
-            return _on_resolution(program, state, event, out)
+            _on_resolution(program, out, event)
         case ApprovalAnswered():
-            return _on_answer(program, state, event, out)
+            _on_answer(program, out, event)
         case StepPrepared():
-            return _on_prepared(program, state, event, out)
+            _on_prepared(program, out, event)
         case StopChecked():
-            return _on_stop_checked(program, state, event, out)
+            _on_stop_checked(program, out, event)
         case MessageSteered():
-            return steer(program, state, event, out)
+            steer(program, out, event)
         case TimedOut(limit, at_step):
-            if limit == "step" and at_step != current_step(state):
-                refuse_unissued_step(state, at_step, first=-1)
-                return state
-            stop = Stop(f"timeout-{limit}")
-            return interrupt(state.at(event.at), Stopped(stop), event.partial, out)
+            if limit == "step" and at_step != current_step(out):
+                refuse_unissued_step(out, at_step, first=-1)
+                return
+            out.at(event.at)
+            interrupt(out, Stopped(Stop(f"timeout-{limit}")), event.partial)
         case Cancelled(reason):
-            return interrupt(state.at(event.at), CancelledEnd(reason), event.partial, out)
+            out.at(event.at)
+            interrupt(out, CancelledEnd(reason), event.partial)
         case Resumed():
-            return resume(program, state, event, out)
+            resume(program, out, event)
 
 
 # --- the model --------------------------------------------------------------------------------
 
 
-def _on_model(
-    program: Program, state: LoopState, event: ModelReplied | ModelFailed | Waited, out: Emitted
-) -> LoopState:
-    match state.phase, event:
-        case Calling() as calling, ModelReplied(key) if key == calling.key:
-            return on_reply(program, state.at(event.at), calling, event, out)
-        case Calling() as calling, ModelFailed(key) if key == calling.key:
-            return on_failure(program, state.at(event.at), calling, event, out)
-        case Waiting(calling), Waited(key) if key == calling.key:
-            return recall(program, state.at(event.at), calling, out)
-        case _:
-            refuse_unissued_model_call(state, event.key)
-            return state
+def _on_model(program: Program, out: Draft, event: ModelReplied | ModelFailed | Waited) -> None:
+    phase, key = out.phase, event.key
+    calling = phase.calling if isinstance(phase, Waiting) else phase
+    if (
+        not isinstance(calling, Calling)
+        or (calling.total, calling.step) != (key.total, key.step)
+        or isinstance(phase, Waiting) != isinstance(event, Waited)
+    ):
+        refuse_unissued_model_call(out, key)
+        return
+    out.at(event.at)
+    match event:
+        case ModelReplied():
+            on_reply(program, out, calling, event)
+        case ModelFailed():
+            on_failure(program, out, calling, event)
+        case Waited():
+            recall(program, out, calling)
 
 
-def _on_prepared(
-    program: Program, state: LoopState, event: StepPrepared, out: Emitted
-) -> LoopState:
-    phase = state.phase
+def _on_prepared(program: Program, out: Draft, event: StepPrepared) -> None:
+    phase = out.phase
     if not isinstance(phase, Preparing) or phase.step != event.step:
-        refuse_unissued_step(state, event.step)
-        return state
-    state = state.at(event.at)
+        refuse_unissued_step(out, event.step)
+        return
+    out.at(event.at)
     plan = event.plan
     if isinstance(plan, HookFailed):
-        return finish(state, Failed(plan), out)
+        finish(out, Failed(plan))
+        return
     if plan.model is not None and plan.model not in program.models:
-        return finish(state, Failed(HookFailed("prepare_step", "UnknownModel")), out)
+        finish(out, Failed(HookFailed("prepare_step", "UnknownModel")))
+        return
     fault = None if plan.messages is None else unpaired(plan.messages)
     if fault is not None:
-        return finish(state, Failed(UnpairedPrompt(fault)), out)
-    old = state.transcript
-    if plan.instructions is not None or plan.messages is not None:
-        replaces = plan.messages is not None
-        transcript = Transcript(
-            old.messages,
-            old.steps,
-            plan.messages if replaces else old.base,
-            len(old.messages) if replaces else old.base_from,
-            old.instructions if plan.instructions is None else plan.instructions,
-            old.late,
-            old.held_back,
-        )
-        state = state.with_transcript(transcript, phase)
-    return call(program, state, phase.step, phase.since, plan, out)
+        finish(out, Failed(UnpairedPrompt(fault)))
+        return
+    old = out.transcript
+    if plan.instructions is not None:
+        out.transcript = old = evolve(old, instructions=plan.instructions)
+    if plan.messages is not None:
+        out.transcript = evolve(old, base=plan.messages, base_from=len(old.messages))
+    call(program, out, phase.step, phase.since, plan)
 
 
-def _on_stop_checked(
-    program: Program, state: LoopState, event: StopChecked, out: Emitted
-) -> LoopState:
-    phase = state.phase
+def _on_stop_checked(program: Program, out: Draft, event: StopChecked) -> None:
+    phase = out.phase
     if not isinstance(phase, Checking) or phase.step != event.step:
-        refuse_unissued_step(state, event.step)
-        return state
-    state = state.at(event.at)
+        refuse_unissued_step(out, event.step)
+        return
+    out.at(event.at)
     match event.stop:
         case HookFailed() as failed:
-            return finish(state, Failed(failed), out)
+            finish(out, Failed(failed))
         case Stop() as stop:
-            return stopped(program, state, phase.step, stop, out)
+            stopped(program, out, phase.step, stop)
         case None:
-            return next_step(program, state, phase.step + 1, out)
+            next_step(program, out, phase.step + 1)
 
 
 # --- calls ------------------------------------------------------------------------------------
@@ -230,107 +227,74 @@ def _slot_of(phase: Phase, key: CallKey) -> tuple[Working | Resting, int, Slot] 
     return phase, place, phase.slots[place]
 
 
-def _on_tool(
-    program: Program, state: LoopState, event: ToolReturned | ToolStarted, out: Emitted
-) -> LoopState:
-    found = _slot_of(state.phase, event.key)
+def _on_tool(program: Program, out: Draft, event: ToolReturned | ToolStarted) -> None:
+    key = event.key
+    found = _slot_of(out.phase, key)
     if found is None:
-        refuse_unissued_call(state, event.key)
-        return state
+        refuse_unissued_call(out, key)
+        return
     phase, place, slot = found
     match event:
         case ToolStarted():
-            if not isinstance(phase, Working) or slot.status != "running" or slot.started:
-                return state
-            after = replaced(phase.slots, place, evolve(slot, started=True))
-            return state.at(event.at).with_phase(_with_slots(phase, after))
+            if isinstance(phase, Working) and slot.status == "running" and not slot.started:
+                out.at(event.at)
+                work = Work.of(phase)
+                work.slots[place] = evolve(slot, started=True)
+                out.phase = work.phase()
         case ToolReturned(_, outcome):
             if isinstance(phase, Working) and slot.status == "running":
-                state = state.at(event.at)
+                out.at(event.at)
+                work = Work.of(phase)
                 part = outcome_part(slot.call, outcome)
                 elapsed = max(0, event.at - event.started)
-                done = finished(phase.step, slot, part, out, elapsed)
-                after = replaced(phase.slots, place, done)
-                working = Working(
-                    phase.step,
-                    phase.replied,
-                    after,
-                    phase.unresolved,
-                    phase.running - 1,
-                    phase.closing,
-                    phase.refused,
-                )
-                return advance(program, state, working, out)
-            if slot.status != "awaited" or slot.held is not None:
-                return state
-            held = evolve(slot, held=outcome)
-            return _held(program, state.at(event.at), phase, place, held, out)
+                work.slots[place] = finished(key, slot, part, out, elapsed)
+                work.running -= 1
+                advance(program, out, work)
+            elif slot.status == "awaited" and slot.held is None:
+                out.at(event.at)
+                _hold(program, out, phase, place, evolve(slot, held=outcome))
 
 
-def _with_slots(working: Working, slots: tuple[Slot, ...]) -> Working:
-    return Working(
-        working.step,
-        working.replied,
-        slots,
-        working.unresolved,
-        working.running,
-        working.closing,
-        working.refused,
-    )
-
-
-def _held(
-    program: Program,
-    state: LoopState,
-    phase: Working | Resting,
-    place: int,
-    slot: Slot,
-    out: Emitted,
-) -> LoopState:
+def _hold(program: Program, out: Draft, phase: Working | Resting, place: int, slot: Slot) -> None:
     """Keep an answer from outside until the step is at rest and all of them are here."""
-    slots = replaced(phase.slots, place, slot)
+    slots = (*phase.slots[:place], slot, *phase.slots[place + 1 :])
     if isinstance(phase, Working):
-        return state.with_phase(_with_slots(phase, slots))
-    return rest(program, state, Resting(phase.step, slots, phase.refused), out)
+        out.phase = evolve(phase, slots=slots)
+    else:
+        rest(program, out, Resting(phase.step, slots, phase.refused))
 
 
-def _on_answer(
-    program: Program, state: LoopState, event: ApprovalAnswered, out: Emitted
-) -> LoopState:
-    phase = state.phase
-    if isinstance(phase, Working | Resting):
-        for place, slot in enumerate(phase.slots):
-            approval = slot.approval
-            if slot.status != "asked" or approval is None or approval.approved is not None:
-                continue
-            if approval.id != event.approval_id or approval.digest != event.digest:
-                continue
+def _on_answer(program: Program, out: Draft, event: ApprovalAnswered) -> None:
+    phase = out.phase
+    if not isinstance(phase, Working | Resting):
+        return
+    for place, slot in enumerate(phase.slots):
+        approval = slot.approval
+        if slot.status != "asked" or approval is None or approval.approved is not None:
+            continue
+        if (approval.id, approval.digest) == (event.approval_id, event.digest):
+            out.at(event.at)
             decided = evolve(approval, approved=event.approved, reason=event.reason)
-            taken = answered(program, phase.step, slot, decided, out)
-            return _held(program, state.at(event.at), phase, place, taken, out)
-    return state
+            taken = answered(program, slot_key(phase.step, slot), slot, decided, out)
+            _hold(program, out, phase, place, taken)
+            return
 
 
 def _on_resolution(
-    program: Program,
-    state: LoopState,
-    event: CallRepaired | CallBound | ApprovalDecided,
-    out: Emitted,
-) -> LoopState:
-    found = _slot_of(state.phase, event.key)
+    program: Program, out: Draft, event: CallRepaired | CallBound | ApprovalDecided
+) -> None:
+    found = _slot_of(out.phase, event.key)
     if found is None:
-        refuse_unissued_call(state, event.key)
-        return state
+        refuse_unissued_call(out, event.key)
+        return
     phase, place, slot = found
     if not isinstance(phase, Working) or slot.status != _AWAITS[type(event)]:
-        return state
-    resolved = _resolved(program, state, phase, slot, event, out)
-    slots = replaced(phase.slots, place, resolved)
-    unresolved = phase.unresolved - (not resolved.is_unresolved)
-    working = Working(
-        phase.step, phase.replied, slots, unresolved, phase.running, phase.closing, phase.refused
-    )
-    return advance(program, state.at(event.at), working, out)
+        return
+    out.at(event.at)
+    work = Work.of(phase)
+    work.slots[place] = resolved = _resolved(program, out, work, slot, event)
+    work.unresolved -= not resolved.is_unresolved
+    advance(program, out, work)
 
 
 _AWAITS = {CallRepaired: "repairing", CallBound: "binding", ApprovalDecided: "deciding"}
@@ -338,13 +302,12 @@ _AWAITS = {CallRepaired: "repairing", CallBound: "binding", ApprovalDecided: "de
 
 def _resolved(
     program: Program,
-    state: LoopState,
-    working: Working,
+    out: Draft,
+    work: Work,
     slot: Slot,
     event: CallRepaired | CallBound | ApprovalDecided,
-    out: Emitted,
 ) -> Slot:
-    run, at_step = state.identity.run, working.step
+    key = event.key
     spec = program.tools.get(slot.call.tool_name)
     match event:
         case CallRepaired(_, text):
@@ -355,27 +318,36 @@ def _resolved(
                 repaired=True,
                 status="ready",
             )
-            plan = None if working.replied is None else working.replied.plan
-            visible = visible_tools(program, plan)
-            return admit(program, visible, run, at_step, repaired, out)
+            plan = None if work.replied is None else work.replied.plan
+            return admit(program, visible_tools(program, plan), work.step, repaired, out)
         case _ if spec is None:  # the program has lost a tool since the call was issued
-            return reject(at_step, slot, f"no tool is named {slot.call.tool_name!r}", out)
+            return reject(key, slot, f"no tool is named {slot.call.tool_name!r}", out)
         case CallBound(_, error):
             if error is not None:
-                return reject(at_step, slot, error, out)
-            return approve(spec, run, at_step, evolve(slot, status="ready"), out)
+                return reject(key, slot, error, out)
+            return approve(spec, key, evolve(slot, status="ready"), out)
         case ApprovalDecided(_, decision):
-            approval = approval_of(run, at_step, slot)
-            match decision:
-                case "not-applicable":
-                    return permit(spec, at_step, slot, out)
-                case "approved":
-                    agreed = evolve(approval, approved=True, automatic=True, reason=event.reason)
-                    return permit(spec, at_step, evolve(slot, approval=agreed), out)
-                case "denied":
-                    refused = evolve(approval, approved=False, automatic=True, reason=event.reason)
-                    part = denied_part(slot.call, event.reason)
-                    return finished(at_step, evolve(slot, approval=refused), part, out)
-                case "user-approval":
-                    wanted = evolve(approval, asked_because=event.reason)
-                    return ask(at_step, slot, wanted, out)
+            return _decided(spec, key, slot, event, decision, out)
+
+
+def _decided(
+    spec: ToolSpec,
+    key: CallKey,
+    slot: Slot,
+    event: ApprovalDecided,
+    decision: ApprovalDecision,
+    out: Draft,
+) -> Slot:
+    approval = approval_of(out.run, key, slot)
+    match decision:
+        case "not-applicable":
+            return permit(spec, key, slot, out)
+        case "approved":
+            agreed = evolve(approval, approved=True, automatic=True, reason=event.reason)
+            return permit(spec, key, evolve(slot, approval=agreed), out)
+        case "denied":
+            refused = evolve(approval, approved=False, automatic=True, reason=event.reason)
+            part = denied_part(slot.call, event.reason)
+            return finished(key, evolve(slot, approval=refused), part, out)
+        case "user-approval":
+            return ask(key, slot, evolve(approval, asked_because=event.reason), out)
