@@ -32,7 +32,7 @@ from stepfold.values._outcome import Failure, Outcome, Success
 DialectName: TypeAlias = Literal[
     "draft-2020-12", "draft-07", "openai-strict", "anthropic", "google"
 ]
-"""A family of providers, or a draft of JSON Schema; the table above says what each accepts."""
+"""A family of providers, or a draft of JSON Schema; `to_dialect` writes what each accepts."""
 
 Document: TypeAlias = dict[str, object]
 
