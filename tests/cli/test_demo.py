@@ -50,7 +50,8 @@ async def test_each_decision_is_shown_as_it_is_made(
         "state     Done, completed",
     ]
     assert [line[0] for line in told[-3:]] == ["✓", "✓", "✓"]
-    assert "replayed 4 events in " in told[-1]
+    assert told[-1].startswith("✓ the journal replayed: 4 events, ")
+    assert told[-1].endswith(" ms, no model, no tool, the same state")
 
 
 async def test_it_fails_if_the_model_does_not_use_the_tool(

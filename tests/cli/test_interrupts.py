@@ -1,4 +1,5 @@
 import os
+import select
 import signal
 import sys
 import threading
@@ -85,9 +86,7 @@ class Terminal:
     def until(self, text: str) -> None:
         """Read until something is shown."""
         begun = len(self.out)
-        deadline = time.monotonic() + 60
         while text not in self.out[begun:]:
-            assert time.monotonic() < deadline, self.out
             if not self._read():
                 pytest.fail(f"it ended before it showed {text!r}: {self.out}")
 
@@ -102,6 +101,9 @@ class Terminal:
         return os.waitstatus_to_exitcode(os.waitpid(self.process, 0)[1])
 
     def _read(self) -> bool:
+        if not select.select([self._end], [], [], 60)[0]:
+            os.kill(self.process, signal.SIGKILL)
+            pytest.fail(f"nothing came for a minute after {self.out!r}")
         try:
             data = os.read(self._end, 65_536)
         except OSError:  # the other end is closed
@@ -120,7 +122,7 @@ def test_ctrl_c_cancels_a_run_and_shows_the_table() -> None:
     terminal.press(CTRL_C)
 
     assert terminal.ended() == 130
-    assert "tokens in" in terminal.out
+    assert "tok/s" in terminal.out
     assert "cancelled: interrupted by Ctrl-C" in terminal.out
 
 
@@ -150,7 +152,7 @@ def test_ctrl_c_cancels_a_reply_of_a_conversation() -> None:
     terminal.press(CTRL_C)
 
     assert terminal.ended() == 130
-    assert "tokens in" in terminal.out
+    assert "tok/s" in terminal.out
 
 
 @pytest.mark.usefixtures("desk")
@@ -171,6 +173,7 @@ def test_a_conversation_asks_and_ends_with_ctrl_d() -> None:
 def test_ctrl_c_while_nothing_runs_ends_the_conversation() -> None:
     terminal = Terminal("chat", "-m", "desk:tidy")
     terminal.until("you> ")
+    time.sleep(0.5)  # a signal between readline's prompt and its first wait is heard late
     terminal.press(CTRL_C)
 
     assert terminal.ended() == 130

@@ -25,10 +25,10 @@ def test_tokens_calls_results_and_a_table_are_shown(stepfold: Command) -> None:
     done = stepfold("run", "What is 1 + 2?", "--model", "desk:sums", "--tools", "desk:add")
 
     assert (done.code, done.err) == (0, "")
-    before, after = done.out.split("step  model")
+    before, after = done.out.split("#    model")
     assert before == "Let me see.\n  → add(a=1, b=2)\n  ← add: 3\nIt is 3.\n\n"
     head, first, second, total = after.splitlines()
-    assert "tokens in" in head
+    assert head.split() == ["calls", "ended", "in", "out", "first", "time", "tok/s"]
     assert first.split()[:6] == ["1", "scripted/model", "add", "tool-calls", "11", "7"]
     assert second.split()[:5] == ["2", "scripted/model", "stop", "10", "5"]
     assert total.split()[:3] == ["all", "21", "12"]

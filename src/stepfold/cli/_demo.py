@@ -244,8 +244,8 @@ def _introduce(
 ) -> None:
     local = " (135 million parameters, on this machine, one thread)" if _is_local(model) else ""
     screen.line(
-        ("A language model calls a tool. ", "bold"),
-        "Every decision below is made by one pure function:",
+        ("A language model calls a tool", "bold"),
+        ", and one pure function makes every decision:",
     )
     screen.line()
     screen.line(("    step(program, state, event) -> Transition(state, commands, notes)", "cyan"))
@@ -293,8 +293,8 @@ def _replayed(screen: Screen, program: Program, journal: MemoryJournal, run: Run
     took = (time.perf_counter() - started) * 1_000
     match outcome:
         case Success(state) if encode(state) == encode(run.state):
-            told = f"replayed {count} events in {took:.1f} ms, without model or tool"
-            _check(screen, True, f"{told}: the same state, byte for byte", "")  # noqa: FBT003
+            told = f"the journal replayed: {count} events, {took:.1f} ms, no model, no tool"
+            _check(screen, True, f"{told}, the same state", "")  # noqa: FBT003
             return True
         case Success(_):
             _check(screen, False, "", "the replay reached another state")  # noqa: FBT003

@@ -91,7 +91,7 @@ class Screen:
             table.add_column(
                 name,
                 justify="left" if place < 3 else "right",
-                no_wrap=place != 2,
+                no_wrap=place not in {1, 2},
                 overflow="fold",
             )
         for place, row in enumerate(rows):

@@ -210,7 +210,7 @@ def show_steps(screen: Screen, steps: Sequence[StepResult], usage: Usage) -> Non
     if not steps:
         screen.idle()
         return
-    head = ("step", "model", "calls", "ended", "tokens in", "out", "first", "time", "out/s")
+    head = ("#", "model", "calls", "ended", "in", "out", "first", "time", "tok/s")
     rows = [_row(step) for step in steps]
     many = len(steps) > 1
     if many:
@@ -254,4 +254,4 @@ def _count(tokens: int | None) -> str:
 
 
 def _seconds(nanoseconds: int) -> str:
-    return f"{nanoseconds / _SECOND:.2f} s"
+    return f"{nanoseconds / _SECOND:.2f}s"
