@@ -128,19 +128,19 @@ def prompt_is_paired(messages: Sequence[Message]) -> None:
             )
 
 
-def _client_calls(message: AssistantMessage) -> list[tuple[str, str]]:
+def _client_calls(message: AssistantMessage) -> list[str]:
     return [
-        (part.tool_call_id, part.tool_name)
+        part.tool_call_id
         for part in message.content
         if isinstance(part, ToolCall) and not part.provider_executed
     ]
 
 
-def _client_answers(message: Message | None) -> list[tuple[str, str]]:
+def _client_answers(message: Message | None) -> list[str]:
     if not isinstance(message, ToolMessage):
         return []
     return [
-        (part.tool_call_id, part.tool_name)
+        part.tool_call_id
         for part in message.content
         if isinstance(part, ToolResult) and not part.provider_executed
     ]
