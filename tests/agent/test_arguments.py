@@ -134,7 +134,7 @@ def test_a_wrong_stop_condition(stop_when: object, text: str) -> None:
 
 def test_a_stop_condition_may_be_any_callable() -> None:
     """Also one that does not tell what it takes."""
-    for condition in (dict[object, None]().get, lambda progress: None, is_step_count(3)):
+    for condition in (max, dict[object, None]().get, lambda progress: None, is_step_count(3)):
         make(stop_when=condition)
 
 
@@ -211,6 +211,10 @@ def _unannotated(city) -> str:  # type: ignore[no-untyped-def]
     return ""
 
 
+def _unknown(city: "Nowhere") -> str:  # type: ignore[name-defined]  # noqa: F821
+    return ""
+
+
 def _callback(call: Callable[[], None]) -> str:
     return ""
 
@@ -233,6 +237,7 @@ def _two_contexts(one: ToolContext[Deps], two: ToolContext[Deps]) -> str:
         (_star, "_star(), parameter 'cities': expected a parameter with a name"),
         (_keywords, "take a dict[str, …] instead"),
         (_unannotated, "parameter 'city': expected an annotation, got none"),
+        (_unknown, "_unknown(): "),
         (_callback, "'call' of _callback(): expected a type with a JSON form"),
         (_late_context, "parameter 'context': expected the ToolContext as the first"),
         (_keyword_context, "expected the ToolContext as the first, positional parameter"),

@@ -7,6 +7,7 @@ import pytest
 from attrs import frozen
 
 from stepfold.agent import Agent, Run, RunFailed, approve, object_of
+from stepfold.agent._run import failure_text
 from stepfold.loop import Limits, RetryPolicy, is_step_count
 from stepfold.shell import CancelHandle, tool
 from stepfold.testing import ScriptedModel, VirtualClock, call, reply
@@ -25,6 +26,7 @@ from stepfold.values import (
     Stopped,
     Success,
     ToolChoiceViolated,
+    UnpairedPrompt,
     Usage,
     UsageError,
     UserMessage,
@@ -146,6 +148,20 @@ async def test_a_result_of_another_type_is_a_mistake() -> None:
         run.results_of(plain)
 
 
+async def test_results_without_a_type_are_json() -> None:
+    """A function that does not say what it returns gives what the history holds."""
+
+    @tool
+    def silent(city: str):  # type: ignore[no-untyped-def]
+        return {"city": city}
+
+    run = await Agent(
+        model=ScriptedModel([reply(call(silent, {"city": "Oslo"})), DONE]), tools=[silent]
+    ).generate("Go.")
+
+    assert run.results_of(silent) == ({"city": "Oslo"},)
+
+
 # --- what a run tells -------------------------------------------------------------------------
 
 
@@ -234,6 +250,11 @@ async def test_a_failure_can_be_had_as_a_value() -> None:
         failed.run.unwrap()
     assert isinstance(fine, Success)
     assert fine.unwrap().text == "done"
+
+
+def test_a_prompt_that_cannot_be_sent_is_told() -> None:
+    """In words, like every other reason."""
+    assert failure_text(UnpairedPrompt("x")) == "the prompt cannot be sent: x"
 
 
 async def test_a_violated_choice_is_told() -> None:

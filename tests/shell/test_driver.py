@@ -332,6 +332,19 @@ async def test_a_journal_that_fails_stops_the_run(fails_at: int, streamed: bool)
     assert len(anyio.get_running_tasks()) == before
 
 
+@pytest.mark.parametrize("fails_at", [0, 1, 2])
+async def test_a_journal_that_fails_between_attempts_stops_a_stream(fails_at: int) -> None:
+    """Also where the reader itself carries a command out; pulling again says it again."""
+    diary = Diary(fails_at=fails_at)
+    agent = Agent(model=ScriptedModel([OVERLOADED, DONE]))
+    async with agent.stream("Go.", journal=diary, clock=VirtualClock()) as stream:
+        for _ in range(2):
+            with pytest.raises(OSError, match="the disk is full"):
+                await stream.run()
+
+    assert len(diary.entries) == fails_at
+
+
 async def test_a_journal_that_does_not_begin_stops_the_run() -> None:
     """One journal holds one run."""
     journal = MemoryJournal()

@@ -166,8 +166,8 @@ class Run(Generic[Out_co]):
         """Give what this tool returned in all steps, in order; failed calls are left out.
 
         Those that a given history already held are no part of this run. Results are decoded by
-        the returned type of the tool; without an annotation that has a JSON form, they are JSON
-        values.
+        the returned type of the tool; without an annotation that has a JSON form, they are plain
+        JSON: dicts, lists and so on.
 
         Raises:
             UsageError: a stored result does not fit the tool's returned type.
@@ -217,9 +217,10 @@ def _is_success(part: ToolResult) -> bool:
 
 def _decoded(tool: AnyTool[Never, object], part: ToolResult) -> object:
     form = tool.parameters.returns
+    value: object = json.loads(part.json.text)
     if form is None:
-        return part.json.value
-    match bind(form, json.loads(part.json.text)):
+        return value
+    match bind(form, value):
         case Success(value):
             return value
         case Failure(faults):

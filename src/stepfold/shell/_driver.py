@@ -246,7 +246,10 @@ class Driver(Generic[D]):
         phase = self.state.phase
         if not isinstance(phase, Working):
             return None
-        return next((slot.call for slot in phase.slots if slot.index == key.index), None)
+        slots, index = phase.slots, key.index
+        if index < len(slots) and slots[index].index == index:  # as it is, but for late answers
+            return slots[index].call
+        return next((slot.call for slot in slots if slot.index == index), None)
 
     async def _bind(self, key: CallKey) -> None:
         call = self._call_of(key)
