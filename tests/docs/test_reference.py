@@ -10,8 +10,8 @@ import typer
 from typer.core import TyperGroup, TyperOption
 
 import stepfold
-from docs.attrs_signatures import AttrsSignatures
-from docs.phases import PLACES, diagram, edges_of, on_page_markdown, table, transitions
+from docs.hooks.attrs_signatures import AttrsSignatures
+from docs.hooks.phases import PLACES, diagram, edges_of, on_page_markdown, table, transitions
 from stepfold.cli._app import app
 from stepfold.loop import Phase
 from stepfold.loop.events import Event

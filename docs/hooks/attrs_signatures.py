@@ -2,7 +2,7 @@
 
 griffe reads source and runs nothing, so it knows the fields of a class under `@frozen`, and not
 that they are its parameters.
-"""  # noqa: INP001 - an extension is no package
+"""
 
 import griffe
 from typing_extensions import override

@@ -3,7 +3,7 @@
 A hook of mkdocs: `<!-- phases: diagram -->` and `<!-- phases: table -->` on a page become what they
 name. The table is the only source: a phase or a transition that is new there is new here, and one
 that has no place in the drawing stops the build.
-"""  # noqa: INP001 - a hook is no package
+"""
 
 import ast
 import re
@@ -11,7 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-STEP = Path(__file__).parents[1] / "src" / "stepfold" / "loop" / "_step.py"
+STEP = Path(__file__).parents[2] / "src" / "stepfold" / "loop" / "_step.py"
 
 WIDTH, HEIGHT = 940, 470
 BOX = (116, 40)
