@@ -17,6 +17,7 @@ from stepfold.testing._simulation import (
     Moment,
     Schedule,
     Trace,
+    answered_command,
     carry_on,
     simulate,
 )
@@ -36,6 +37,7 @@ __all__ = (
     "Turn",
     "VirtualClock",
     "World",
+    "answered_command",
     "call",
     "carry_on",
     "reply",

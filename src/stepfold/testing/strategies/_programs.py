@@ -252,7 +252,7 @@ def broken_conditions() -> SearchStrategy[StopCondition]:
 
 def tool_choices(*, tools: Sequence[str] = TOOL_NAMES) -> SearchStrategy[ToolChoice]:
     """Draw what the model is told about calling tools; mostly that it may."""
-    often: list[ToolChoice] = ["auto" for _ in range(20)]
+    often: list[ToolChoice] = ["auto" for _ in range(40)]
     rarely: list[ToolChoice] = ["none", "required", NamedTool(tools[0])] if tools else ["none"]
     return st.sampled_from(often + rarely)
 

@@ -24,9 +24,9 @@ def traces(
 ) -> Trace:
     """Draw runs of a program (of any drawn one, if none is given) in drawn worlds."""
     if program is None:
-        program = draw(programs())
+        program = draw(programs(min_tools=draw(st.sampled_from([2, 2, 1, 0]))))
     prompt = draw(prompts(tools=[*program.tools], histories_percent=histories_percent))
-    world = draw(worlds(program=program))
+    world = draw(worlds(program=program, min_calls=draw(st.sampled_from([1, 2, 1, 0]))))
     order = draw(schedules() if schedule is None else schedule)
     return simulate(program, prompt, world, order)
 
