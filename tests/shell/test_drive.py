@@ -129,6 +129,25 @@ def test_what_needs_an_event_loop_is_refused_before_the_first_command() -> None:
     assert model.requests == ()
 
 
+def test_a_model_can_be_marked_too() -> None:
+    """It is refused before it is asked."""
+
+    @final
+    class Marked:
+        provider = "acme"
+        model_id = "marked"
+        async_only = True
+
+        async def generate(self, request: ModelRequest, /) -> ModelReply:
+            raise NotImplementedError
+
+        def stream(self, request: ModelRequest, /) -> ModelStream:
+            raise NotImplementedError
+
+    with pytest.raises(UsageError, match="the model acme/marked is marked async_only=True"):
+        driven_here(model=Marked())
+
+
 @final
 class Suspends:
     """What a bare event loop of one's own would be given."""

@@ -10,7 +10,8 @@ class CancelHandle:
     """Ends one run: call it with a reason, from the event loop that the run is in.
 
     The run then ends in `Cancelled(reason)` and is returned with all that was finished. A call
-    before the run has begun ends it at its first wait; a second call changes nothing.
+    before the run has begun ends it before anything is asked of a model; a second call changes
+    nothing.
     """
 
     def __init__(self) -> None:

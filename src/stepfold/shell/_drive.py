@@ -83,8 +83,8 @@ def drive_sync(program: Program, first: Transition, runtime: Runtime[D]) -> Loop
     shows when it returns.
 
     Raises:
-        UsageError: a tool is marked `async_only`, or a coroutine needs an event loop; it names
-            which.
+        UsageError: a tool or a model is marked `async_only`, or a coroutine needs an event loop;
+            the text names which.
     """
     return driven_sync(program, first, runtime).state
 
@@ -96,6 +96,12 @@ def driven_sync(program: Program, first: Transition, runtime: Runtime[D]) -> Dri
             raise UsageError(
                 f"drive_sync: the tool {tool.name} is marked async_only=True; use drive, "
                 "generate or stream"
+            )
+    for name, model in runtime.models.items():
+        if getattr(model, "async_only", False):
+            raise UsageError(
+                f"drive_sync: the model {name} is marked async_only=True; use drive, generate or "
+                "stream"
             )
     driver = SequentialDriver(program, first, runtime, ThreadWaiting())
     driver.check()
@@ -110,7 +116,7 @@ def driven_sync(program: Program, first: Transition, runtime: Runtime[D]) -> Dri
 class SequentialDriver(Driver[D]):
     """A driver without tasks: commands are carried out one after another."""
 
-    doing = "a coroutine"
+    doing: str = "a coroutine"
 
     @override
     async def together(self) -> None:

@@ -43,7 +43,7 @@ from stepfold.loop.events import (
     Waited,
 )
 from stepfold.loop.notes import Note
-from stepfold.ports import BLOCKING
+from stepfold.ports import BLOCKING, Clock
 from stepfold.shell._cancel import CancelHandle
 from stepfold.shell._execute import binding_error, execute
 from stepfold.shell._runtime import Runtime
@@ -79,7 +79,7 @@ class Driver(Generic[D]):
         self.state: LoopState = first.state
         self.runtime = runtime
         self.waiting = waiting
-        self.clock = runtime.clock
+        self.clock: Clock = runtime.clock
         self._handle = cancel
         self._raised: tuple[ModelErrorReason, Exception] | None = None
         self._fault: Exception | None = None
