@@ -225,6 +225,31 @@ async def test_an_error_that_was_overcome_is_no_cause() -> None:
     assert caught.value.__cause__ is None
 
 
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_an_exit_comes_out_as_it_is(count: int, streamed: bool) -> None:
+    """In no group, and through no task of ours: asyncio would end its loop on the spot."""
+    before = len(anyio.get_running_tasks())
+
+    @tool
+    async def leave() -> str:
+        raise SystemExit(3)
+
+    agent = agent_of(leave, wait, script=[reply(*[call("leave")] * count), DONE])
+
+    async def go() -> None:
+        if not streamed:
+            await agent.generate("Go.")
+            return
+        async with agent.stream("Go.") as stream:
+            await stream.run()
+
+    with pytest.raises(SystemExit):
+        await go()
+
+    assert len(anyio.get_running_tasks()) == before
+
+
 # --- the journal ------------------------------------------------------------------------------
 
 

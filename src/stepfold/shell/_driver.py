@@ -6,7 +6,8 @@ the journal and the state. Commands that come alone are awaited where they are; 
 go to workers: before a worker begins a command it makes sure that one more worker stands by, so
 that there are as many tasks as suspended tools, plus one, whatever the number of commands. A
 transition into an end orphans what is still running, and only that: it is cancelled then. What
-a port of ours raises (a journal) stops the workers and is raised as it is, in no group.
+a port of ours raises (a journal) stops the workers and is raised as it is, in no group; so is an
+exit, since asyncio would end its loop on the spot where a task lets one through.
 """
 
 from collections import deque
@@ -82,7 +83,7 @@ class Driver(Generic[D]):
         self.clock: Clock = runtime.clock
         self._handle = cancel
         self._raised: tuple[ModelErrorReason, Exception] | None = None
-        self._fault: Exception | None = None
+        self._fault: BaseException | None = None
         self._commands: deque[Command] = deque(first.commands)
         self._queue: deque[Command] = deque()
         self._active = 0
@@ -183,8 +184,8 @@ class Driver(Generic[D]):
             self._stand_by(group)
             try:
                 await self.carry_out(command)
-            except Exception as error:  # noqa: BLE001 - raised again by `together`
-                self._fault = self._fault or error
+            except (Exception, KeyboardInterrupt, SystemExit) as error:  # noqa: BLE001
+                self._fault = self._fault or error  # raised again by `together`
             finally:
                 self._active -= 1
             if self._fault is not None or isinstance(self.state.phase, Done):

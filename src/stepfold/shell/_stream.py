@@ -253,8 +253,8 @@ class StreamDriver(Driver[D]):
                     await self.carry_out(self._commands.popleft())
                 elif self._commands:
                     await self.together()
-        except Exception as error:  # noqa: BLE001 - raised by the next pull
-            self._fault = error
+        except (Exception, KeyboardInterrupt, SystemExit) as error:  # noqa: BLE001
+            self._fault = error  # raised by the next pull
         finally:
             self._workers = None
             self._awaken()
