@@ -27,7 +27,6 @@ from stepfold.loop import (
     Transition,
     Working,
     command_ids,
-    normal_reply,
     pending,
     request_of,
     step,
@@ -231,9 +230,7 @@ class Driver(Generic[D]):
                 raise needs_loop(f"the model {command.model}") from error
             await self.feed(self.failed(command, error, None))
             return
-        await self.feed(
-            ModelReplied(command.key, normal_reply(reply), self.clock.now(), started=started)
-        )
+        await self.feed(ModelReplied(command.key, reply, self.clock.now(), started=started))
 
     def failed(
         self, command: CallModel, error: Exception, partial: ModelReply | None

@@ -6,6 +6,7 @@ Whatever a tool does becomes an outcome; only a cancellation that came from outs
 import inspect
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
+from types import CoroutineType
 from typing import TypeVar
 
 from typing_extensions import TypeIs
@@ -94,16 +95,9 @@ async def execute(
 
 def _timeout_text(tool: AnyTool[D, object]) -> str:
     seconds = tool.options.timeout
-    in_thread = not _is_async(tool.function) and not BLOCKING.get()
+    in_thread = not tool.is_async and not BLOCKING.get()
     rest = "; its thread may still be running" if in_thread else ""
     return f"the tool did not end within {seconds:g} seconds{rest}"
-
-
-def _is_async(function: object) -> bool:
-    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
-        return True
-    called: object = getattr(type(function), "__call__", None)  # noqa: B004 - the function of it
-    return inspect.iscoroutinefunction(called) or inspect.isasyncgenfunction(called)
 
 
 async def _outcome(
@@ -115,11 +109,11 @@ async def _outcome(
 ) -> ToolOutcome:
     """Run the function, whatever its kind; its errors become an outcome."""
     try:
-        if _is_async(tool.function):
+        if tool.is_async:
             given = tool.invoke(args, keywords)
         else:
             given = await waiting.in_thread(lambda: tool.invoke(args, keywords))
-        if _is_items(given):
+        if not isinstance(given, CoroutineType) and _is_items(given):
             given = _last_of(given, progress)
         if inspect.isawaitable(given):
             given = await waiting.for_code(given)

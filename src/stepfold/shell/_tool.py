@@ -121,6 +121,11 @@ class AnyTool(Generic[D_contra, Returned_co]):
         return found[0] if found else object
 
     @functools.cached_property
+    def is_async(self) -> bool:
+        """Whether calling the function gives something to await; any other runs in a thread."""
+        return _is_async(self.function)
+
+    @functools.cached_property
     def parameters(self) -> Parameters:
         """What the function takes and returns."""
         return parameters_of(self.function, skip_first=self.takes_context)
