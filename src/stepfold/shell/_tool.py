@@ -303,6 +303,13 @@ def name_of(function: object) -> str:
     return name if isinstance(name, str) else type(function).__name__
 
 
+def _is_async(function: object) -> bool:
+    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        return True
+    called: object = getattr(type(function), "__call__", None)  # noqa: B004 - the function of it
+    return inspect.iscoroutinefunction(called) or inspect.isasyncgenfunction(called)
+
+
 def _is_unbound_method(function: object) -> bool:
     """Whether this is a function in a class body, whose first parameter is yet to be bound."""
     if not inspect.isfunction(function):
