@@ -1,4 +1,4 @@
-"""Measure this loop beside a bare one, in one process and one run, and hold the growth to its bounds.
+"""Measure this loop beside a bare one, in one run, and hold its growth to a bound.
 
 Figures are CPU time, the best of several runs taken in turns, since the machine may be shared;
 compare ratios, not microseconds. The exit status is 1 if a step costs over 1.5 times as much at
@@ -10,6 +10,7 @@ import math
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 
 from tests.bench import bare, loop, startup
 from tests.bench.measure import Figure, best_of, kept_per_step
@@ -41,14 +42,16 @@ def main() -> int:
 
 def tool_loop() -> dict[int, float]:
     """A tool call a step: ours, the pure reducer alone, and the bare loop."""
-    print(f"{'a step of a tool loop':>24} {'bare µs':>10} {'reducer µs':>11} {'loop µs':>9} {'x bare':>7}")
+    print(
+        f"{'a step of a tool loop':>24} {'bare µs':>10} {'reducer µs':>11} {'loop µs':>9} {'x bare':>7}"
+    )
     ours: dict[int, float] = {}
     for size in STEPS:
         floor, pure, mine = best_of(
             5,
-            lambda n=size: bare.tool_loop(n),
-            lambda n=size: loop.reducer_only(n),
-            lambda n=size: loop.tool_loop(n),
+            partial(bare.tool_loop, size),
+            partial(loop.reducer_only, size),
+            partial(loop.tool_loop, size),
         )
         ours[size] = mine.cpu / size
         per = [figure.cpu / size * 1e6 for figure in (floor, pure, mine)]
@@ -77,7 +80,9 @@ def one_off(
         return
     low, own = best_of(5, floor, mine)
     ratio = own.cpu / low.cpu
-    print(f"{what}: bare {low.cpu * factor:.2f}, loop {own.cpu * factor:.2f} {unit} ({ratio:.1f} x)\n")
+    print(
+        f"{what}: bare {low.cpu * factor:.2f}, loop {own.cpu * factor:.2f} {unit} ({ratio:.1f} x)\n"
+    )
 
 
 def consists_of() -> None:
@@ -92,9 +97,13 @@ def guard(per_step: dict[int, float]) -> int:
     """Fail if the loop is not linear."""
     growth, power = per_step[4_000] / per_step[100], exponent(per_step, 100, 1_000)
     if growth > GUARD or power > EXPONENT:
-        print(f"not linear: growth {growth:.2f} (at most {GUARD}), exponent {power:.3f} (at most {EXPONENT})")
+        print(
+            f"not linear: growth {growth:.2f} (at most {GUARD}), exponent {power:.3f} (at most {EXPONENT})"
+        )
         return 1
-    print(f"linear: growth {growth:.2f} (at most {GUARD}), exponent {power:.3f} (at most {EXPONENT})")
+    print(
+        f"linear: growth {growth:.2f} (at most {GUARD}), exponent {power:.3f} (at most {EXPONENT})"
+    )
     return 0
 
 

@@ -1,9 +1,9 @@
-"""The same workloads through stepfold, as a user writes them; each checks that the work was done."""
+"""The same workloads through stepfold, as a user writes them; each checks its work."""
 
 import cProfile
 import pstats
 from collections import defaultdict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import anyio
@@ -59,7 +59,7 @@ class Fake:
         return self.reply(int(request.key.split("/")[1]))
 
     @sf.streamed
-    async def stream(self, request: sf.ModelRequest) -> AsyncIterator[sf.StreamPart]:
+    async def stream(self, request: sf.ModelRequest) -> AsyncGenerator[sf.StreamPart]:
         del request
         yield sf.StreamStart()
         yield sf.TextStart("0")

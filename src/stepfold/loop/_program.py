@@ -106,6 +106,7 @@ class Limits:
 
 
 NO_LIMITS = Limits()
+"""No limit at all."""
 
 
 @final
@@ -151,6 +152,7 @@ def _any_text(text: str) -> Outcome[JsonText, NoOutput]:
 
 
 TEXT_OUTPUT = OutputSpec("text", _any_text)
+"""The output is the final text, whatever it is."""
 
 
 def _tool_table(tools: Mapping[str, ToolSpec]) -> Mapping[str, ToolSpec]:

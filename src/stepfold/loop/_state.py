@@ -44,6 +44,7 @@ SlotStatus: TypeAlias = Literal[
     "running",
     "done",  # `part` says how it was answered
 ]
+"""How far a client call is."""
 
 
 @final
@@ -248,6 +249,7 @@ class Done:
 
 
 Phase: TypeAlias = Calling | Working | Preparing | Waiting | Checking | Resting | Done
+"""Where a run is; see the table in `stepfold.loop._step`."""
 
 # --- the whole state --------------------------------------------------------------------------
 

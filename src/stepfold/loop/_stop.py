@@ -168,10 +168,10 @@ def stop_if(predicate: Callable[[Progress], bool], /, reason: str) -> Condition:
     return Condition(reason, decide)
 
 
-never = any_of()
+never: Condition = any_of()
 """Never stops: the run goes on until the model has nothing more to do, or a limit is met."""
 
-always = all_of()
+always: Condition = all_of()
 """Stops after the first step."""
 
 

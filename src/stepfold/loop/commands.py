@@ -112,6 +112,7 @@ class CheckStop:
 Command: TypeAlias = (
     CallModel | RunTool | PrepareStep | Wait | RepairCall | BindCall | ResolveApproval | CheckStop
 )
+"""Anything that the shell must carry out."""
 
 
 def command_id(command: Command) -> str:

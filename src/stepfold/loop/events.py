@@ -114,6 +114,7 @@ class CallBound:
 
 
 ApprovalDecision: TypeAlias = Literal["not-applicable", "approved", "denied", "user-approval"]
+"""What a policy says of a call."""
 
 
 @final
@@ -162,6 +163,7 @@ class ToolFailed:
 
 
 ToolOutcome: TypeAlias = ToolSucceeded | ToolFailed
+"""How a tool call ended."""
 
 
 @final
@@ -262,6 +264,7 @@ Event: TypeAlias = (
     | Cancelled
     | Resumed
 )
+"""Anything that happened to a run."""
 
 __all__ = (
     "ApprovalAnswered",

@@ -146,6 +146,7 @@ Note: TypeAlias = (
     | RunBlocked
     | RunEnded
 )
+"""Anything that the loop decided."""
 
 __all__ = (
     "ApprovalRequested",

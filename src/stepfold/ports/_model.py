@@ -12,6 +12,7 @@ from stepfold.values import ModelReply, ModelRequest, StreamPart
 P = ParamSpec("P")
 
 ModelStream: TypeAlias = AbstractAsyncContextManager[AsyncIterator[StreamPart]]
+"""What `stream` gives: a context that holds the parts."""
 
 
 class LanguageModel(Protocol):

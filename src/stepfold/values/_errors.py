@@ -51,6 +51,7 @@ ModelErrorKind: TypeAlias = Literal[
     "protocol",
     "unknown",
 ]
+"""What went wrong at a model, in words that all providers share."""
 
 _RETRYABLE: frozenset[str] = frozenset(
     {"rate-limit", "overloaded", "server", "connection", "timeout", "protocol"}
@@ -141,3 +142,4 @@ class UnpairedPrompt:
 
 
 RunError: TypeAlias = ModelErrorReason | ToolChoiceViolated | NoOutput | HookFailed | UnpairedPrompt
+"""Why a run could not go on."""

@@ -22,10 +22,12 @@ from typing_extensions import TypeIs, override
 
 from stepfold.values._outcome import Failure, Outcome, Success
 
-JsonValue: TypeAlias = Union[None, bool, int, float, str, "tuple[JsonValue, ...]", "JsonObject"]
+JsonValue: TypeAlias = Union[bool, int, float, str, "tuple[JsonValue, ...]", "JsonObject", None]
+"""A JSON document as frozen Python values."""
 JsonInput: TypeAlias = Union[
     bool, int, float, str, "Sequence[JsonInput]", "Mapping[str, JsonInput]", None
 ]
+"""Python values that have a JSON form."""
 
 
 @final
@@ -91,6 +93,7 @@ class JsonFault:
 
 
 DEFAULT_BOUNDS = JsonBounds()
+"""The bounds of documents from outside, unless a program says otherwise."""
 
 
 @final
@@ -141,7 +144,9 @@ class JsonText:
 
 
 EMPTY_OBJECT = JsonText("{}")
+"""`{}`."""
 NULL = JsonText("null")
+"""`null`."""
 
 
 def frozen_json(value: object) -> JsonValue:

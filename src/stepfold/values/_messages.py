@@ -70,3 +70,4 @@ class ToolMessage:
 
 
 Message: TypeAlias = SystemMessage | UserMessage | AssistantMessage | ToolMessage
+"""One message of a conversation."""

@@ -19,6 +19,7 @@ R = TypeVar("R")
 R2 = TypeVar("R2")
 
 Outcome: TypeAlias = Success[T] | Failure[E]
+"""A success with its value, or a failure with its error."""
 
 
 def settle(result: Result[T, E]) -> Outcome[T, E]:

@@ -47,6 +47,7 @@ class FileText:
 
 
 FileData: TypeAlias = FileBytes | FileUrl | FileReference | FileText
+"""What a file's content is."""
 
 # --- parts that people and models write -------------------------------------------------------
 
@@ -199,6 +200,7 @@ class ContentOutput:
 ToolOutput: TypeAlias = (
     TextOutput | JsonOutput | ErrorTextOutput | ErrorJsonOutput | DeniedOutput | ContentOutput
 )
+"""What the model is told of a call."""
 
 
 @final
@@ -241,6 +243,7 @@ ToolErrorKind: TypeAlias = Literal[
     "limit",  # a limit of the run left no room for it
     "not-run",  # the reply did not end normally, so nothing of it was run
 ]
+"""Why a call could not be answered."""
 
 
 @final
@@ -291,10 +294,13 @@ class ApprovalResponse:
 
 
 UserPart: TypeAlias = Text | File
+"""What a user message is made of."""
 AssistantPart: TypeAlias = (
     Text | Reasoning | ToolCall | ToolResult | File | ReasoningFile | Custom | ApprovalRequest
 )
+"""What an assistant message is made of."""
 ToolPart: TypeAlias = ToolResult | ApprovalResponse
+"""What a tool message is made of."""
 ReplyPart: TypeAlias = (
     Text
     | Reasoning
@@ -308,4 +314,6 @@ ReplyPart: TypeAlias = (
     | Custom
     | ApprovalRequest
 )
+"""What a model's reply is made of."""
 ContentPart: TypeAlias = ReplyPart | ApprovalResponse
+"""What the content of a step is made of: a reply, and what came of its calls."""

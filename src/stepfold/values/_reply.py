@@ -15,6 +15,7 @@ Instant: TypeAlias = int
 UnifiedFinishReason: TypeAlias = Literal[
     "stop", "length", "content-filter", "tool-calls", "error", "interrupted", "other"
 ]
+"""Why a reply ended, in words that all providers share."""
 
 
 @final
@@ -48,6 +49,7 @@ class ResponseInfo:
 
 
 NO_RESPONSE = ResponseInfo()
+"""Nothing is known of the response."""
 
 
 @final
@@ -66,6 +68,7 @@ class ModelReply:
 # --- requests ---------------------------------------------------------------------------------
 
 ReasoningEffort: TypeAlias = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+"""How much a model shall think before it answers."""
 
 
 @final
@@ -85,6 +88,7 @@ class CallSettings:
 
 
 NO_SETTINGS = CallSettings()
+"""Everything is left to the provider."""
 
 
 @final
@@ -109,6 +113,7 @@ class NamedTool:
 
 
 ToolChoice: TypeAlias = Literal["auto", "none", "required"] | NamedTool
+"""Whether a model may, must or must not call tools, or which one it must call."""
 
 
 @final

@@ -180,6 +180,7 @@ class OpenCall:
 
 
 OpenRequest: TypeAlias = OpenApproval | OpenCall
+"""What somebody outside owes a run."""
 
 
 @final
@@ -223,3 +224,4 @@ class Cancelled:
 
 
 RunEnd: TypeAlias = Completed[Out] | Stopped | Blocked | Failed | Cancelled
+"""How a run ended, or that it rests."""

@@ -189,3 +189,4 @@ StreamPart: TypeAlias = (
     | Ping
     | Raw
 )
+"""One part of a streamed reply."""

@@ -52,7 +52,9 @@ class OutputTokenDetails:
 
 
 NO_INPUT_DETAILS = InputTokenDetails()
+"""Nothing is known of the input."""
 NO_OUTPUT_DETAILS = OutputTokenDetails()
+"""Nothing is known of the output."""
 
 
 @final
@@ -85,3 +87,4 @@ class Usage:
 
 
 NO_USAGE = Usage()
+"""Nothing is known: the unit of addition."""
