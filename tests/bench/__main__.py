@@ -3,7 +3,7 @@
 Figures are CPU time, the best of several runs taken in turns, since the machine may be shared;
 compare ratios, not microseconds. The exit status is 1 if a step costs over 1.5 times as much at
 4,000 steps as at 100, or if the exponent from 100 to 1,000 steps is over 1.05. With PEERS=1,
-other libraries run the same workloads in environments of their own (see `peers`).
+other libraries run the same workloads in environments of their own (see `against_peers`).
 """
 
 import math
@@ -27,24 +27,29 @@ def main() -> int:
     one_off("100 parallel tools that do not suspend", "ms", 1e3, bare.parallel, loop.parallel)
     one_off("100 parallel tools that suspend", "ms", 1e3, bare.parallel_nap, loop.parallel_nap)
     one_off("100 sync tools in worker threads", "ms", 1e3, None, loop.parallel_threads)
-    one_off("a delta, of 100,000", "µs", 1e6 / 100_000, bare.deltas, loop.deltas)
+    one_off(
+        "a delta, of 100,000",
+        "µs",
+        1e6 / 100_000,
+        partial(bare.deltas, 100_000),
+        partial(loop.deltas, 100_000),
+    )
     runs = 1e3 / 1_000
     one_off("a run of three steps, 1,000 at once", "ms", runs, bare.concurrent, loop.concurrent)
     print(f"kept for a step, of 1,000: {kept_per_step(loop.kept):.2f} KB\n")
     startup.report()
     consists_of()
     if os.environ.get("PEERS"):
-        from tests.bench import peers
+        from tests.bench import against_peers
 
-        peers.report()
+        against_peers.report()
     return guard(steps)
 
 
 def tool_loop() -> dict[int, float]:
     """A tool call a step: ours, the pure reducer alone, and the bare loop."""
-    print(
-        f"{'a step of a tool loop':>24} {'bare µs':>10} {'reducer µs':>11} {'loop µs':>9} {'x bare':>7}"
-    )
+    heads = ("a step of a tool loop", "bare µs", "reducer µs", "loop µs", "x bare")
+    print("{:>24} {:>10} {:>11} {:>9} {:>7}".format(*heads))
     ours: dict[int, float] = {}
     for size in STEPS:
         floor, pure, mine = best_of(
@@ -96,15 +101,12 @@ def consists_of() -> None:
 def guard(per_step: dict[int, float]) -> int:
     """Fail if the loop is not linear."""
     growth, power = per_step[4_000] / per_step[100], exponent(per_step, 100, 1_000)
-    if growth > GUARD or power > EXPONENT:
-        print(
-            f"not linear: growth {growth:.2f} (at most {GUARD}), exponent {power:.3f} (at most {EXPONENT})"
-        )
-        return 1
+    failed = growth > GUARD or power > EXPONENT
     print(
-        f"linear: growth {growth:.2f} (at most {GUARD}), exponent {power:.3f} (at most {EXPONENT})"
+        f"{'not ' * failed}linear: growth {growth:.2f} (at most {GUARD}), "
+        f"exponent {power:.3f} (at most {EXPONENT})"
     )
-    return 0
+    return int(failed)
 
 
 if __name__ == "__main__":

@@ -100,8 +100,8 @@ async def read(count: int) -> str:
     return "".join([delta.text async for delta in stream(count)])
 
 
-def deltas() -> Figure:
-    return timed(lambda: asyncio.run(read(100_000)))
+def deltas(count: int) -> Figure:
+    return timed(lambda: asyncio.run(read(count)))
 
 
 async def many(count: int) -> None:

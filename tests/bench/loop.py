@@ -139,8 +139,8 @@ async def read(count: int) -> None:
         raise AssertionError(len(text))
 
 
-def deltas() -> Figure:
-    return timed(lambda: anyio.run(read, 100_000))
+def deltas(count: int) -> Figure:
+    return timed(lambda: anyio.run(read, count))
 
 
 async def many(count: int) -> None:

@@ -79,7 +79,7 @@ class ChatStreamDecoder:
         self._reasonings = 0
         self._sources = 0
         self._is_described = False
-        self.is_done = False
+        self.is_done: bool = False
 
     @property
     def is_whole(self) -> bool:
