@@ -113,7 +113,7 @@ async def _outcome(
             given = tool.invoke(args, keywords)
         else:
             given = await waiting.in_thread(lambda: tool.invoke(args, keywords))
-        if not isinstance(given, CoroutineType) and _is_items(given):
+        if _is_items(given):
             given = _last_of(given, progress)
         if inspect.isawaitable(given):
             given = await waiting.for_code(given)
@@ -137,7 +137,7 @@ def _text_of(error: object) -> str:
 
 
 def _is_items(given: object) -> TypeIs[AsyncIterator[object]]:
-    return isinstance(given, AsyncIterator)
+    return type(given) is not CoroutineType and isinstance(given, AsyncIterator)
 
 
 def _is_outcome(given: object) -> TypeIs[Outcome[object, object]]:

@@ -1,0 +1,24 @@
+from stepfold.agent._agent import Agent
+from stepfold.agent._answers import Answer, approve, deny
+from stepfold.agent._generate import generate_text, stream_text
+from stepfold.agent._options import GenerateOptions, RunOptions
+from stepfold.agent._output import Output, object_of, text
+from stepfold.agent._run import Run, RunFailed
+from stepfold.agent._run_stream import RunStream
+
+__all__ = (
+    "Agent",
+    "Answer",
+    "GenerateOptions",
+    "Output",
+    "Run",
+    "RunFailed",
+    "RunOptions",
+    "RunStream",
+    "approve",
+    "deny",
+    "generate_text",
+    "object_of",
+    "stream_text",
+    "text",
+)

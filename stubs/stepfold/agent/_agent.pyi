@@ -1,0 +1,121 @@
+from collections.abc import Mapping, Sequence
+from typing import Generic, final, overload
+from typing_extensions import TypeForm, TypeVar, Unpack
+from stepfold.agent._answers import Answer
+from stepfold.agent._options import RunOptions
+from stepfold.agent._output import Output
+from stepfold.agent._run import Run, RunFailed
+from stepfold.agent._run_stream import RunStream
+from stepfold.loop import Limits, Program, RetryPolicy, StopCondition
+from stepfold.ports import LanguageModel
+from stepfold.shell import AnyTool
+from stepfold.values import NO_SETTINGS, CallSettings, Message, Outcome, ToolChoice
+
+Deps_contra = TypeVar("Deps_contra", contravariant=True, default=object)
+Out_co = TypeVar("Out_co", covariant=True, default=str)
+Out = TypeVar("Out")
+
+@final
+class Agent(Generic[Deps_contra, Out_co]):
+    def __init__(
+        self,
+        *,
+        model: str | LanguageModel,
+        deps_type: TypeForm[Deps_contra] = object,
+        instructions: str = "",
+        tools: Sequence[AnyTool[Deps_contra, object]] = (),
+        output: Output[Out_co] | None = None,
+        stop_when: StopCondition | None = None,
+        limits: Limits | None = None,
+        settings: CallSettings = NO_SETTINGS,
+        tool_choice: ToolChoice = "auto",
+        retry: RetryPolicy | None = None,
+        provider_options: Mapping[str, object] | None = None,
+        concurrency: int | None = None,
+        allow_system_messages: bool = False,
+    ) -> None: ...
+    output: Output[Out_co]
+    program: Program
+
+    @overload
+    async def generate(
+        self: "Agent[object, Out]",
+        prompt: str | Sequence[Message],
+        /,
+        **options: Unpack[RunOptions],
+    ) -> Run[Out]: ...
+    @overload
+    async def generate(
+        self,
+        prompt: str | Sequence[Message],
+        /,
+        *,
+        deps: Deps_contra,
+        **options: Unpack[RunOptions],
+    ) -> Run[Out_co]: ...
+    @overload
+    async def try_generate(
+        self: "Agent[object, Out]",
+        prompt: str | Sequence[Message],
+        /,
+        **options: Unpack[RunOptions],
+    ) -> Outcome[Run[Out], RunFailed]: ...
+    @overload
+    async def try_generate(
+        self,
+        prompt: str | Sequence[Message],
+        /,
+        *,
+        deps: Deps_contra,
+        **options: Unpack[RunOptions],
+    ) -> Outcome[Run[Out_co], RunFailed]: ...
+    @overload
+    def generate_sync(
+        self: "Agent[object, Out]",
+        prompt: str | Sequence[Message],
+        /,
+        **options: Unpack[RunOptions],
+    ) -> Run[Out]: ...
+    @overload
+    def generate_sync(
+        self,
+        prompt: str | Sequence[Message],
+        /,
+        *,
+        deps: Deps_contra,
+        **options: Unpack[RunOptions],
+    ) -> Run[Out_co]: ...
+    @overload
+    def stream(
+        self: "Agent[object, Out]",
+        prompt: str | Sequence[Message],
+        /,
+        **options: Unpack[RunOptions],
+    ) -> RunStream[Out]: ...
+    @overload
+    def stream(
+        self,
+        prompt: str | Sequence[Message],
+        /,
+        *,
+        deps: Deps_contra,
+        **options: Unpack[RunOptions],
+    ) -> RunStream[Out_co]: ...
+    @overload
+    async def answer(
+        self: "Agent[object, Out]",
+        run: Run[object],
+        answers: Sequence[Answer],
+        /,
+        **options: Unpack[RunOptions],
+    ) -> Run[Out]: ...
+    @overload
+    async def answer(
+        self,
+        run: Run[object],
+        answers: Sequence[Answer],
+        /,
+        *,
+        deps: Deps_contra,
+        **options: Unpack[RunOptions],
+    ) -> Run[Out_co]: ...

@@ -1,0 +1,89 @@
+from collections.abc import Sequence
+from typing import overload
+from typing_extensions import TypeVar, Unpack
+from stepfold.agent._options import GenerateOptions
+from stepfold.agent._output import Output
+from stepfold.agent._run import Run
+from stepfold.agent._run_stream import RunStream
+from stepfold.shell import AnyTool
+from stepfold.values import Message
+
+D = TypeVar("D")
+Out = TypeVar("Out")
+
+@overload
+async def generate_text(
+    prompt: str | Sequence[Message],
+    /,
+    *,
+    tools: Sequence[AnyTool[object, object]] = (),
+    output: None = None,
+    **options: Unpack[GenerateOptions],
+) -> Run[str]: ...
+@overload
+async def generate_text(
+    prompt: str | Sequence[Message],
+    /,
+    *,
+    tools: Sequence[AnyTool[object, object]] = (),
+    output: Output[Out],
+    **options: Unpack[GenerateOptions],
+) -> Run[Out]: ...
+@overload
+async def generate_text(
+    prompt: str | Sequence[Message],
+    /,
+    *,
+    deps: D,
+    tools: Sequence[AnyTool[D, object]],
+    output: None = None,
+    **options: Unpack[GenerateOptions],
+) -> Run[str]: ...
+@overload
+async def generate_text(
+    prompt: str | Sequence[Message],
+    /,
+    *,
+    deps: D,
+    tools: Sequence[AnyTool[D, object]],
+    output: Output[Out],
+    **options: Unpack[GenerateOptions],
+) -> Run[Out]: ...
+@overload
+def stream_text(
+    prompt: str | Sequence[Message],
+    /,
+    *,
+    tools: Sequence[AnyTool[object, object]] = (),
+    output: None = None,
+    **options: Unpack[GenerateOptions],
+) -> RunStream[str]: ...
+@overload
+def stream_text(
+    prompt: str | Sequence[Message],
+    /,
+    *,
+    tools: Sequence[AnyTool[object, object]] = (),
+    output: Output[Out],
+    **options: Unpack[GenerateOptions],
+) -> RunStream[Out]: ...
+@overload
+def stream_text(
+    prompt: str | Sequence[Message],
+    /,
+    *,
+    deps: D,
+    tools: Sequence[AnyTool[D, object]],
+    output: None = None,
+    **options: Unpack[GenerateOptions],
+) -> RunStream[str]: ...
+@overload
+def stream_text(
+    prompt: str | Sequence[Message],
+    /,
+    *,
+    deps: D,
+    tools: Sequence[AnyTool[D, object]],
+    output: Output[Out],
+    **options: Unpack[GenerateOptions],
+) -> RunStream[Out]: ...

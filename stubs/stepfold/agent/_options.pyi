@@ -1,0 +1,26 @@
+from collections.abc import Mapping
+from typing import Required
+from typing_extensions import TypedDict
+from stepfold.loop import Limits, RetryPolicy, StopCondition
+from stepfold.ports import Clock, Journal, LanguageModel
+from stepfold.shell import CancelHandle
+from stepfold.values import CallSettings, ToolChoice
+
+class RunOptions(TypedDict, total=False):
+    cancel: CancelHandle | None
+    journal: Journal | None
+    clock: Clock | None
+    run_id: str | None
+    seed: int | None
+
+class GenerateOptions(RunOptions, total=False):
+    model: Required[str | LanguageModel]
+    instructions: str
+    stop_when: StopCondition | None
+    limits: Limits | None
+    settings: CallSettings
+    tool_choice: ToolChoice
+    retry: RetryPolicy | None
+    provider_options: Mapping[str, object] | None
+    concurrency: int | None
+    allow_system_messages: bool

@@ -1,0 +1,3 @@
+from stepfold.cli._main import main
+
+__all__ = ("main",)

@@ -1,0 +1,3 @@
+from typing import TypeAlias
+
+JsonTree: TypeAlias = dict[str, object]

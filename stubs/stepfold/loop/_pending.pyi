@@ -1,0 +1,6 @@
+from stepfold.loop._state import LoopState
+from stepfold.loop.commands import Command
+from stepfold.values import OpenRequest
+
+def pending(state: LoopState) -> tuple[Command, ...]: ...
+def open_requests(state: LoopState) -> tuple[OpenRequest, ...]: ...

@@ -1,0 +1,100 @@
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Literal, TypeAlias, final
+from attrs import field, frozen
+from stepfold.loop._stop import StopCondition, is_step_count
+from stepfold.schema import SchemaFault
+from stepfold.values import (
+    DEFAULT_BOUNDS,
+    NO_SETTINGS,
+    CallSettings,
+    JsonBounds,
+    JsonFormat,
+    JsonText,
+    NoOutput,
+    Outcome,
+    ToolChoice,
+    ToolDefinition,
+)
+
+RULES = 1
+Check: TypeAlias = Callable[[object], tuple[SchemaFault, ...]]
+
+@final
+@frozen(order=False, kw_only=True)
+class RetryPolicy:
+    max_retries: int = 2
+    initial_delay: float = 2.0
+    factor: float = 2.0
+    max_delay: float = 60.0
+    jitter: float = 0.25
+    max_retry_after: float = 60.0
+
+    def __attrs_post_init__(self) -> None: ...
+
+@final
+@frozen(order=False, kw_only=True)
+class Limits:
+    steps: int | None = None
+    tokens: int | None = None
+    tool_calls: int | None = None
+    calls_of: tuple[tuple[str, int], ...] = ()
+    wrap_up_tokens: int | None = None
+
+    def __attrs_post_init__(self) -> None: ...
+
+NO_LIMITS = Limits()
+
+@final
+@frozen(eq=False, kw_only=True)
+class ToolSpec:
+    definition: ToolDefinition
+    check: Check = field()
+    executes: bool = True
+    approval: Literal["never", "always", "policy"] = "never"
+    binds: bool = False
+    idempotent: bool = False
+    timeout: int | None = None
+
+    @property
+    def name(self) -> str: ...
+
+@final
+@frozen(eq=False)
+class OutputSpec:
+    name: str
+    check: Callable[[str], Outcome[JsonText, NoOutput]] = field()
+    format: JsonFormat | None = None
+
+def _any_text(text: str) -> Outcome[JsonText, NoOutput]: ...
+
+TEXT_OUTPUT = OutputSpec("text", _any_text)
+
+def _tool_table(tools: Mapping[str, ToolSpec]) -> Mapping[str, ToolSpec]: ...
+
+@final
+@frozen(eq=False, kw_only=True)
+class Program:
+    models: tuple[str, ...]
+    tools: Mapping[str, ToolSpec] = field(factory=dict[str, ToolSpec], converter=_tool_table)
+    instructions: str = ""
+    settings: CallSettings = NO_SETTINGS
+    tool_choice: ToolChoice = "auto"
+    output: OutputSpec = TEXT_OUTPUT
+    stop_when: StopCondition = field(factory=lambda: is_step_count(20))
+    limits: Limits = NO_LIMITS
+    retry: RetryPolicy = RetryPolicy()
+    bounds: JsonBounds = DEFAULT_BOUNDS
+    provider_options: JsonText | None = None
+    headers: tuple[tuple[str, str], ...] = field(default=())
+    allow_system_messages: bool = False
+    prepares: bool = False
+    repairs: bool = False
+    checks_stop: bool = False
+    version: str = ""
+
+    def __attrs_post_init__(self) -> None: ...
+    @cached_property
+    def definitions(self) -> tuple[ToolDefinition, ...]: ...
+    @cached_property
+    def fingerprint(self) -> str: ...

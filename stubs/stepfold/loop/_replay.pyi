@@ -1,0 +1,40 @@
+from collections.abc import Iterable
+from typing import final
+from attrs import frozen
+from stepfold.loop._program import RULES, Program
+from stepfold.loop._state import LoopState, Transition
+from stepfold.loop.events import Event
+from stepfold.values import Instant, Message, Outcome
+
+@final
+@frozen(order=False)
+class JournalHeader:
+    run: str
+    seed: int
+    at: Instant
+    messages: tuple[Message, ...]
+    fingerprint: str
+    rules: int = RULES
+    commands: tuple[str, ...] = ()
+
+@final
+@frozen(order=False)
+class JournalEntry:
+    event: Event
+    commands: tuple[str, ...] = ()
+
+@final
+@frozen(order=False)
+class Diverged:
+    position: int
+    expected: str
+    got: str
+
+def command_ids(transition: Transition) -> tuple[str, ...]: ...
+def replay(
+    program: Program,
+    header: JournalHeader,
+    entries: Iterable[JournalEntry],
+    *,
+    allow_other_fingerprint: bool = False,
+) -> Outcome[LoopState, Diverged]: ...

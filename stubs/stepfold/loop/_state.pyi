@@ -1,0 +1,201 @@
+from typing import Literal, TypeAlias, final
+from attrs import field, frozen
+from stepfold.loop._ids import NO_IDS, IdSet
+from stepfold.loop.commands import Command, ModelCallKey
+from stepfold.loop.events import MessageSteered, StepPlan, ToolOutcome
+from stepfold.loop.notes import Note
+from stepfold.values import (
+    NO_USAGE,
+    ChunkGaps,
+    Instant,
+    JsonText,
+    Message,
+    ModelReply,
+    RunEnd,
+    StepResult,
+    Stop,
+    ToolCall,
+    ToolError,
+    ToolResult,
+    Usage,
+)
+
+SlotStatus: TypeAlias = Literal[
+    "repairing", "binding", "deciding", "asked", "awaited", "ready", "running", "done"
+]
+
+@final
+@frozen(order=False)
+class Approval:
+    id: str
+    digest: str
+    approved: bool | None = None
+    automatic: bool = False
+    reason: str | None = None
+    asked_because: str | None = None
+
+@final
+@frozen(order=False)
+class Slot:
+    index: int
+    call: ToolCall
+    status: SlotStatus
+    attempt: int = 0
+    part: ToolResult | ToolError | None = None
+    approval: Approval | None = None
+    deadline: Instant | None = None
+    started: bool = False
+    elapsed: int | None = None
+    held: ToolOutcome | None = None
+    repaired: bool = False
+
+    def done(self, part: ToolResult | ToolError, elapsed: int | None = None) -> "Slot": ...
+    def running(self, deadline: Instant | None) -> "Slot": ...
+    @property
+    def is_unresolved(self) -> bool: ...
+    @property
+    def is_open(self) -> bool: ...
+    @property
+    def is_held(self) -> bool: ...
+
+@final
+@frozen(order=False)
+class Preparing:
+    step: int
+    since: Instant
+
+@final
+@frozen(order=False)
+class Calling:
+    step: int
+    since: Instant
+    model: str
+    attempt: int
+    total: int
+    reserved: int
+    plan: StepPlan | None = None
+    wrap: Stop | None = None
+    max_output_tokens: int | None = None
+
+    @property
+    def key(self) -> ModelCallKey: ...
+
+@final
+@frozen(order=False)
+class Waiting:
+    calling: Calling
+    until: Instant
+
+    @property
+    def step(self) -> int: ...
+
+@final
+@frozen(order=False)
+class Replied:
+    reply: ModelReply
+    model: str
+    since: Instant
+    started: Instant
+    at: Instant
+    first_output: Instant | None = None
+    gaps: ChunkGaps | None = None
+    wrap: Stop | None = None
+    plan: StepPlan | None = None
+
+@final
+@frozen(order=False)
+class Working:
+    step: int
+    replied: Replied | None
+    slots: tuple[Slot, ...]
+    unresolved: int
+    running: int
+    closing: RunEnd[JsonText] | None = None
+    refused: bool = False
+
+@final
+@frozen(order=False)
+class Checking:
+    step: int
+
+@final
+@frozen(order=False)
+class Resting:
+    step: int
+    slots: tuple[Slot, ...]
+    refused: bool = False
+
+@final
+@frozen(order=False)
+class Done:
+    end: RunEnd[JsonText]
+    output: JsonText | None = None
+
+Phase: TypeAlias = Calling | Working | Preparing | Waiting | Checking | Resting | Done
+
+@final
+@frozen(order=False)
+class Identity:
+    run: str
+    seed: int
+    started: Instant
+    fingerprint: str
+    rules: int
+    resumed: int = 0
+
+@final
+@frozen(order=False)
+class Transcript:
+    messages: tuple[Message, ...]
+    steps: tuple[StepResult, ...] = ()
+    base: tuple[Message, ...] | None = None
+    base_from: int = 0
+    instructions: str | None = None
+    late: tuple[Message, ...] = ()
+    held_back: tuple[Message, ...] = ()
+
+    def with_late(self, added: tuple[Message, ...]) -> "Transcript": ...
+    def with_step(self, added: tuple[Message, ...], result: StepResult) -> "Transcript": ...
+    def flushed(self) -> "Transcript": ...
+
+@final
+@frozen(order=False)
+class Ledger:
+    usage: Usage = NO_USAGE
+    spent: int = 0
+    reserved: int = 0
+    estimate: int = 0
+    called: tuple[tuple[str, int], ...] = ()
+    issued: tuple[tuple[str, int], ...] = ()
+    total_issued: int = 0
+
+@final
+@frozen(order=False)
+class Inbox:
+    waiting: tuple[MessageSteered, ...] = ()
+    seen: tuple[str, ...] = ()
+
+@final
+@frozen(order=False)
+class LoopState:
+    identity: Identity
+    now: Instant
+    transcript: Transcript
+    ledger: Ledger
+    phase: Phase
+    inbox: Inbox
+    call_ids: IdSet = field(default=NO_IDS)
+
+    @property
+    def messages(self) -> tuple[Message, ...]: ...
+    @property
+    def steps(self) -> tuple[StepResult, ...]: ...
+    @property
+    def usage(self) -> Usage: ...
+
+@final
+@frozen(order=False)
+class Transition:
+    state: LoopState
+    commands: tuple[Command, ...] = ()
+    notes: tuple[Note, ...] = ()

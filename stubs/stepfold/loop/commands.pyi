@@ -1,0 +1,81 @@
+from typing import TypeAlias, final
+from attrs import frozen
+from stepfold.values import Instant
+
+@final
+@frozen(order=False)
+class ModelCallKey:
+    step: int
+    total: int
+
+@final
+@frozen(order=False)
+class CallKey:
+    step: int
+    index: int
+    attempt: int
+
+@final
+@frozen(order=False)
+class PrepareStep:
+    step: int
+
+@final
+@frozen(order=False)
+class CallModel:
+    key: ModelCallKey
+    model: str
+
+@final
+@frozen(order=False)
+class Wait:
+    key: ModelCallKey
+    until: Instant
+
+@final
+@frozen(order=False)
+class RepairCall:
+    key: CallKey
+
+@final
+@frozen(order=False)
+class BindCall:
+    key: CallKey
+
+@final
+@frozen(order=False)
+class ResolveApproval:
+    key: CallKey
+
+@final
+@frozen(order=False)
+class RunTool:
+    key: CallKey
+    tool_name: str
+    deadline: Instant | None = None
+
+@final
+@frozen(order=False)
+class CheckStop:
+    step: int
+
+Command: TypeAlias = (
+    CallModel | RunTool | PrepareStep | Wait | RepairCall | BindCall | ResolveApproval | CheckStop
+)
+
+def command_id(command: Command) -> str: ...
+
+__all__ = (
+    "BindCall",
+    "CallKey",
+    "CallModel",
+    "CheckStop",
+    "Command",
+    "ModelCallKey",
+    "PrepareStep",
+    "RepairCall",
+    "ResolveApproval",
+    "RunTool",
+    "Wait",
+    "command_id",
+)

@@ -1,0 +1,196 @@
+from typing import Literal, TypeAlias, final
+from attrs import field, frozen
+from stepfold.loop.commands import CallKey, ModelCallKey
+from stepfold.values import (
+    ChunkGaps,
+    HookFailed,
+    Instant,
+    JsonText,
+    Message,
+    ModelErrorReason,
+    ModelReply,
+    Stop,
+    ToolChoice,
+    ToolErrorKind,
+    ToolOutput,
+    UserMessage,
+)
+
+@final
+@frozen(order=False)
+class ModelReplied:
+    key: ModelCallKey
+    reply: ModelReply
+    at: Instant
+    started: Instant = field(kw_only=True)
+    first_output: Instant | None = field(default=None, kw_only=True)
+    gaps: ChunkGaps | None = field(default=None, kw_only=True)
+
+@final
+@frozen(order=False)
+class ModelFailed:
+    key: ModelCallKey
+    reason: ModelErrorReason
+    at: Instant
+    partial: ModelReply | None = field(default=None, kw_only=True)
+
+@final
+@frozen(order=False)
+class Waited:
+    key: ModelCallKey
+    at: Instant
+
+@final
+@frozen(order=False, kw_only=True)
+class StepPlan:
+    model: str | None = None
+    tool_choice: ToolChoice | None = None
+    active_tools: tuple[str, ...] | None = None
+    instructions: str | None = None
+    messages: tuple[Message, ...] | None = None
+
+@final
+@frozen(order=False)
+class StepPrepared:
+    step: int
+    plan: StepPlan | HookFailed
+    at: Instant
+
+@final
+@frozen(order=False)
+class CallRepaired:
+    key: CallKey
+    input: str | None
+    at: Instant
+
+@final
+@frozen(order=False)
+class CallBound:
+    key: CallKey
+    error: str | None
+    at: Instant
+
+ApprovalDecision: TypeAlias = Literal["not-applicable", "approved", "denied", "user-approval"]
+
+@final
+@frozen(order=False)
+class ApprovalDecided:
+    key: CallKey
+    decision: ApprovalDecision
+    at: Instant
+    reason: str | None = field(default=None, kw_only=True)
+
+@final
+@frozen(order=False)
+class ApprovalAnswered:
+    approval_id: str
+    digest: str
+    approved: bool
+    at: Instant
+    reason: str | None = field(default=None, kw_only=True)
+
+@final
+@frozen(order=False)
+class ToolSucceeded:
+    output: ToolOutput
+    value: JsonText | None = None
+
+@final
+@frozen(order=False)
+class ToolFailed:
+    message: str
+    kind: ToolErrorKind = "failed"
+    value: JsonText | None = None
+
+ToolOutcome: TypeAlias = ToolSucceeded | ToolFailed
+
+@final
+@frozen(order=False)
+class ToolStarted:
+    key: CallKey
+    at: Instant
+
+@final
+@frozen(order=False)
+class ToolReturned:
+    key: CallKey
+    outcome: ToolOutcome
+    at: Instant
+    started: Instant = field(kw_only=True)
+
+@final
+@frozen(order=False)
+class StopChecked:
+    step: int
+    stop: Stop | HookFailed | None
+    at: Instant
+
+@final
+@frozen(order=False)
+class MessageSteered:
+    id: str
+    message: UserMessage
+    mode: Literal["steer", "queue"]
+    at: Instant
+
+@final
+@frozen(order=False)
+class TimedOut:
+    limit: Literal["total", "step"]
+    step: int
+    at: Instant
+    partial: ModelReply | None = field(default=None, kw_only=True)
+
+@final
+@frozen(order=False)
+class Cancelled:
+    reason: str
+    at: Instant
+    partial: ModelReply | None = field(default=None, kw_only=True)
+
+@final
+@frozen(order=False)
+class Resumed:
+    number: int
+    at: Instant
+
+Event: TypeAlias = (
+    ModelReplied
+    | ToolReturned
+    | ToolStarted
+    | ModelFailed
+    | Waited
+    | StepPrepared
+    | CallRepaired
+    | CallBound
+    | ApprovalDecided
+    | ApprovalAnswered
+    | StopChecked
+    | MessageSteered
+    | TimedOut
+    | Cancelled
+    | Resumed
+)
+__all__ = (
+    "ApprovalAnswered",
+    "ApprovalDecided",
+    "ApprovalDecision",
+    "CallBound",
+    "CallRepaired",
+    "Cancelled",
+    "Event",
+    "MessageSteered",
+    "ModelFailed",
+    "ModelReplied",
+    "Resumed",
+    "StepPlan",
+    "StepPrepared",
+    "StopChecked",
+    "TimedOut",
+    "ToolFailed",
+    "ToolOutcome",
+    "ToolReturned",
+    "ToolStarted",
+    "ToolSucceeded",
+    "Waited",
+)

@@ -1,0 +1,3 @@
+from contextvars import ContextVar
+
+BLOCKING: ContextVar[bool] = ...

@@ -1,0 +1,6 @@
+from typing import Protocol
+from stepfold.values import Instant
+
+class Clock(Protocol):
+    def now(self) -> Instant: ...
+    async def sleep_until(self, instant: Instant, /) -> None: ...

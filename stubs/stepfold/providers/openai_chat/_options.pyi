@@ -1,0 +1,33 @@
+from typing import Literal, TypeAlias, final
+from attrs import field, frozen
+from stepfold.values import ReasoningEffort
+
+SystemRole: TypeAlias = Literal["system", "developer"]
+TokenLimit: TypeAlias = Literal["max_tokens", "max_completion_tokens"]
+Sampling: TypeAlias = Literal["free", "fixed", "fixed-when-reasoning"]
+
+@final
+@frozen(order=False, kw_only=True, cache_hash=True)
+class ChatDialect:
+    provider: str = "openai-compatible"
+    system_role: SystemRole = "system"
+    token_limit: TokenLimit = "max_tokens"
+    has_json_schema: bool = True
+    strict: bool | None = None
+    sends_usage: bool = True
+    sends_reasoning: bool = True
+    sampling: Sampling = "free"
+    efforts: tuple[ReasoningEffort, ...] | None = None
+
+@final
+@frozen(order=False, kw_only=True)
+class ChatOptions:
+    model_id: str
+    base_url: str
+    headers: tuple[tuple[str, str], ...] = field(default=())
+    dialect: ChatDialect = ChatDialect()
+
+    @property
+    def url(self) -> str: ...
+
+def openai_dialect(model_id: str) -> ChatDialect: ...

@@ -1,0 +1,3 @@
+from stepfold.schema._form import TypedForm
+
+def form_of(annotation: object, *, where: str) -> TypedForm: ...

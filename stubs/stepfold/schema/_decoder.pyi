@@ -1,0 +1,23 @@
+from typing import final
+from typing_extensions import override
+from stepfold.schema._faults import Faults
+from stepfold.values._json import DEFAULT_BOUNDS, JsonBounds, JsonText
+from stepfold.values._outcome import Outcome
+
+@final
+class Decoder:
+    def __init__(self, schema: JsonText, *, where: str) -> None: ...
+    schema: JsonText
+
+    def check(self, value: object) -> Faults: ...
+    def accepts(self, value: object) -> bool: ...
+    @override
+    def __eq__(self, other: object) -> bool: ...
+    @override
+    def __hash__(self) -> int: ...
+    @override
+    def __repr__(self) -> str: ...
+
+def check_text(
+    decoder: Decoder, text: str, bounds: JsonBounds = DEFAULT_BOUNDS
+) -> Outcome[object, Faults]: ...

@@ -1,0 +1,10 @@
+from typing import TypeAlias, final
+from attrs import frozen
+
+@final
+@frozen(order=False)
+class SchemaFault:
+    pointer: str
+    message: str
+
+Faults: TypeAlias = tuple[SchemaFault, ...]

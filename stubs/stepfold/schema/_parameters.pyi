@@ -1,0 +1,19 @@
+from typing import final
+from attrs import field, frozen
+from stepfold.schema._faults import Faults
+from stepfold.schema._form import Form, TypedForm
+from stepfold.values._outcome import Outcome
+
+@final
+@frozen(order=False)
+class Parameters:
+    form: TypedForm
+    description: str
+    returns: Form | None
+    positional: tuple[tuple[str, object], ...] = field(default=())
+
+    def bind(
+        self, value: object
+    ) -> Outcome[tuple[tuple[object, ...], dict[str, object]], Faults]: ...
+
+def parameters_of(function: object, *, skip_first: bool) -> Parameters: ...

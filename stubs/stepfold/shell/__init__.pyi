@@ -1,0 +1,32 @@
+from stepfold.shell._cancel import CancelHandle
+from stepfold.shell._clock import SystemClock
+from stepfold.shell._drive import drive, drive_sync, driven, driven_sync
+from stepfold.shell._driver import Driver
+from stepfold.shell._emulate_tools import emulate_tools
+from stepfold.shell._journal import MemoryJournal
+from stepfold.shell._runtime import Runtime, tools_by_name
+from stepfold.shell._stream import RunPart, StreamDriver, ToolProgressed
+from stepfold.shell._tool import AnyTool, Tool, ToolContext, ToolDecorator, ToolOptions, tool
+
+__all__ = (
+    "AnyTool",
+    "CancelHandle",
+    "Driver",
+    "MemoryJournal",
+    "RunPart",
+    "Runtime",
+    "StreamDriver",
+    "SystemClock",
+    "Tool",
+    "ToolContext",
+    "ToolDecorator",
+    "ToolOptions",
+    "ToolProgressed",
+    "drive",
+    "drive_sync",
+    "driven",
+    "driven_sync",
+    "emulate_tools",
+    "tool",
+    "tools_by_name",
+)

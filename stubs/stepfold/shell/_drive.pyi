@@ -1,0 +1,22 @@
+from collections.abc import Sequence
+from typing import TypeVar
+from stepfold.loop import LoopState, Program, Transition
+from stepfold.loop.events import Event
+from stepfold.shell._cancel import CancelHandle
+from stepfold.shell._driver import Driver
+from stepfold.shell._runtime import Runtime
+
+D = TypeVar("D")
+
+async def drive(
+    program: Program, first: Transition, runtime: Runtime[D], *, cancel: CancelHandle | None = None
+) -> LoopState: ...
+async def driven(
+    program: Program,
+    first: Transition,
+    runtime: Runtime[D],
+    cancel: CancelHandle | None,
+    events: Sequence[Event] = (),
+) -> Driver[D]: ...
+def drive_sync(program: Program, first: Transition, runtime: Runtime[D]) -> LoopState: ...
+def driven_sync(program: Program, first: Transition, runtime: Runtime[D]) -> Driver[D]: ...

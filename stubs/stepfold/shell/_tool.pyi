@@ -1,0 +1,115 @@
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, final, overload
+from attrs import frozen
+from typing_extensions import override
+from stepfold.loop import ToolSpec
+from stepfold.schema import Parameters
+from stepfold.values import Instant, JsonText, Message
+
+D = TypeVar("D")
+D_co = TypeVar("D_co", covariant=True)
+D_contra = TypeVar("D_contra", contravariant=True)
+I = TypeVar("I")
+P = ParamSpec("P")
+Q = ParamSpec("Q")
+Returned = TypeVar("Returned")
+Returned_co = TypeVar("Returned_co", covariant=True)
+
+@final
+@frozen(order=False)
+class ToolContext(Generic[D_co]):
+    deps: D_co
+    call_id: str
+    step: int
+    messages: tuple[Message, ...]
+    idempotency_key: str
+    deadline: Instant | None = None
+
+@final
+@frozen(order=False, kw_only=True)
+class ToolOptions:
+    name: str | None = None
+    description: str | None = None
+    needs_approval: bool = False
+    idempotent: bool = False
+    timeout: float | None = None
+    strict: bool | None = None
+    examples: Sequence[object] = ()
+    async_only: bool = False
+
+class AnyTool(Generic[D_contra, Returned_co]):
+    def __init__(self, function: object, options: ToolOptions) -> None: ...
+    function: object
+    options: ToolOptions
+
+    @functools.cached_property
+    def takes_context(self) -> bool: ...
+    @functools.cached_property
+    def deps_type(self) -> object: ...
+    @functools.cached_property
+    def is_async(self) -> bool: ...
+    @functools.cached_property
+    def parameters(self) -> Parameters: ...
+    @functools.cached_property
+    def spec(self) -> ToolSpec: ...
+    def invoke(self, args: Sequence[object], keywords: Mapping[str, object]) -> object: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def description(self) -> str: ...
+    @property
+    def input_schema(self) -> JsonText: ...
+
+@final
+class Tool(AnyTool[D_contra, Returned_co], Generic[D_contra, P, Returned_co]):
+    def __init__(self, function: Callable[P, Returned_co], options: ToolOptions) -> None: ...
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Returned_co: ...
+    @overload
+    def __get__(self, instance: None, owner: type[object], /) -> Self: ...
+    @overload
+    def __get__(
+        self: "Tool[D, Concatenate[I, Q], Returned]",
+        instance: I,
+        owner: type[object] | None = None,
+        /,
+    ) -> "Tool[D, Q, Returned]": ...
+    @override
+    def __repr__(self) -> str: ...
+
+class ToolDecorator(Protocol):
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[ToolContext[D], Q], Returned], /
+    ) -> Tool[D, Concatenate[ToolContext[D], Q], Returned]: ...
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[I, ToolContext[D], Q], Returned], /
+    ) -> Tool[D, Concatenate[I, ToolContext[D], Q], Returned]: ...
+    @overload
+    def __call__(self, function: Callable[P, Returned], /) -> Tool[object, P, Returned]: ...
+
+@overload
+def tool(
+    function: Callable[Concatenate[ToolContext[D], Q], Returned], /
+) -> Tool[D, Concatenate[ToolContext[D], Q], Returned]: ...
+@overload
+def tool(
+    function: Callable[Concatenate[I, ToolContext[D], Q], Returned], /
+) -> Tool[D, Concatenate[I, ToolContext[D], Q], Returned]: ...
+@overload
+def tool(function: Callable[P, Returned], /) -> Tool[object, P, Returned]: ...
+@overload
+def tool(
+    function: None = None,
+    /,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    needs_approval: bool = False,
+    idempotent: bool = False,
+    timeout: float | None = None,
+    strict: bool | None = None,
+    examples: Sequence[object] = (),
+    async_only: bool = False,
+) -> ToolDecorator: ...

@@ -1,0 +1,37 @@
+from stepfold.testing._clock import VirtualClock
+from stepfold.testing._reply import call, reply
+from stepfold.testing._run_script import ScriptOptions, run_script
+from stepfold.testing._scripted import Answer, AnswerFunction, Scripted, ScriptedModel
+from stepfold.testing._simulation import (
+    Intervention,
+    InterventionKind,
+    Moment,
+    Schedule,
+    Trace,
+    answered_command,
+    carry_on,
+    simulate,
+)
+from stepfold.testing._world import Turn, World
+
+__all__ = (
+    "Answer",
+    "AnswerFunction",
+    "Intervention",
+    "InterventionKind",
+    "Moment",
+    "Schedule",
+    "ScriptOptions",
+    "Scripted",
+    "ScriptedModel",
+    "Trace",
+    "Turn",
+    "VirtualClock",
+    "World",
+    "answered_command",
+    "call",
+    "carry_on",
+    "reply",
+    "run_script",
+    "simulate",
+)

@@ -1,0 +1,37 @@
+from stepfold.transport._client import (
+    BlockingHttpBody,
+    BlockingHttpClient,
+    HttpBody,
+    HttpClient,
+    HttpTimeout,
+)
+from stepfold.transport._connections import HttpConnections
+from stepfold.transport._exchange import open_stream, send
+from stepfold.transport._messages import (
+    HttpLimits,
+    HttpRequest,
+    HttpResponse,
+    StreamedResponse,
+    header_of,
+)
+from stepfold.transport._secrets import without_secrets
+from stepfold.transport._sse import SseDecoder, SseEvent
+
+__all__ = (
+    "BlockingHttpBody",
+    "BlockingHttpClient",
+    "HttpBody",
+    "HttpClient",
+    "HttpConnections",
+    "HttpLimits",
+    "HttpRequest",
+    "HttpResponse",
+    "HttpTimeout",
+    "SseDecoder",
+    "SseEvent",
+    "StreamedResponse",
+    "header_of",
+    "open_stream",
+    "send",
+    "without_secrets",
+)
