@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Generic, Never, final, overload
 
 from attrs import field, frozen
-from typing_extensions import TypeVar
+from typing_extensions import TypeVar, override
 
 from stepfold.agent._output import Output
 from stepfold.loop import Done, LoopState, open_requests
@@ -61,12 +61,17 @@ class RunFailed(StepfoldError):
 
 
 @final
-@frozen(eq=False)
+@frozen(eq=False, repr=False)
 class Run(Generic[Out_co]):
     """A run, at rest or at its end: always whole, however it ended."""
 
     state: LoopState
-    _output: Output[Out_co] = field(alias="output", repr=False)
+    _output: Output[Out_co] = field(alias="output")
+
+    @override
+    def __repr__(self) -> str:
+        end = type(self.end).__name__.lower()
+        return f"<Run {self.id}: {end} after {len(self.steps)} steps>"
 
     @property
     def id(self) -> str:

@@ -1,7 +1,7 @@
 """Model calls: what a reply means, and what is done when there is none."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from attrs import evolve
 
@@ -38,6 +38,7 @@ from stepfold.values import (
     ToolChoiceViolated,
     ToolError,
     ToolResult,
+    Usage,
     without_lone_surrogates,
 )
 
@@ -80,8 +81,8 @@ def tool_choice_of(program: Program, calling: Calling) -> ToolChoice:
 
 def on_reply(program: Program, out: Draft, calling: Calling, event: ModelReplied) -> None:
     """Take in a reply: settle its tokens, name its calls, and let them be worked on."""
-    reply = taken_in(out, calling.step, event.reply)
-    _settle(program, out, calling, reply)
+    reply, made = taken_in(out, calling.step, event.reply)
+    _settle(program, out, calling, reply.usage, made)
     visible = visible_tools(program, calling.plan)
     replied = Replied(
         reply,
@@ -94,14 +95,17 @@ def on_reply(program: Program, out: Draft, calling: Calling, event: ModelReplied
         calling.wrap,
         calling.plan,
     )
-    step, calls = calling.step, client_calls(reply)
-    closing = closing_end(program, calling, reply)
+    step = calling.step
+    calls = [made_here for made_here in made if not made_here.provider_executed]
+    closing = closing_end(program, calling, reply, made)
     if closing is None and reply.finish_reason.unified in NORMAL:
         slots = [
             admit(program, visible, step, Slot(index, call, "ready"), out)
             for index, call in enumerate(calls)
         ]
-        unresolved = sum(slot.is_unresolved for slot in slots)
+        unresolved = 0
+        for slot in slots:
+            unresolved += slot.is_unresolved
         advance(program, out, Work(step, replied, slots, unresolved=unresolved))
         return
     faults = [fault_of(program, visible, call) for call in calls]
@@ -115,13 +119,6 @@ def on_reply(program: Program, out: Draft, calling: Calling, event: ModelReplied
     close(program, out, Work(step, replied, slots, closing=closing))
 
 
-def client_calls(reply: ModelReply) -> list[ToolCall]:
-    """The calls that are to be answered here, in order."""
-    return [
-        part for part in reply.content if isinstance(part, ToolCall) and not part.provider_executed
-    ]
-
-
 def _not_run(step: int, slot: Slot, fault: str | None, reply: ModelReply, out: Draft) -> Slot:
     if fault is not None:
         return closed(step, slot, "invalid", fault, out)
@@ -130,14 +127,17 @@ def _not_run(step: int, slot: Slot, fault: str | None, reply: ModelReply, out: D
     return closed(step, slot, "not-run", f"not run: {why}", out)
 
 
-def closing_end(program: Program, calling: Calling, reply: ModelReply) -> RunEnd[JsonText] | None:
-    """The end that a reply makes certain, if any."""
+def closing_end(
+    program: Program, calling: Calling, reply: ModelReply, made: Sequence[ToolCall]
+) -> RunEnd[JsonText] | None:
+    """The end that a reply makes certain, if any; `made` are its calls."""
     if calling.wrap is not None:
         return Stopped(calling.wrap)
     finish_reason = reply.finish_reason
-    calls = tuple(part.tool_name for part in reply.content if isinstance(part, ToolCall))
-    if finish_reason.unified in NORMAL or calls:
-        violation = _violation(tool_choice_of(program, calling), calls, finish_reason.unified)
+    choice = tool_choice_of(program, calling)
+    if choice != "auto" and (finish_reason.unified in NORMAL or made):
+        calls = tuple(one.tool_name for one in made)
+        violation = _violation(choice, calls, finish_reason.unified)
         if violation is not None:
             return Failed(violation)
     if finish_reason.unified in NORMAL:
@@ -171,20 +171,26 @@ def _violation(
             return ToolChoiceViolated(f"expected a call of {name}, got {got}")
 
 
-def taken_in(out: Draft, step: int, given: ModelReply) -> ModelReply:
-    """A reply as the history holds it: without empty text, its calls under unique ids."""
+def taken_in(out: Draft, step: int, given: ModelReply) -> tuple[ModelReply, list[ToolCall]]:
+    """A reply as the history holds it: without empty text, its calls under unique ids.
+
+    Gives its calls too, those among them that the provider answers.
+    """
     reply = normal_reply(given)
-    ids = [part.tool_call_id for part in reply.content if isinstance(part, ToolCall)]
-    if not ids:
-        return reply
+    calls = [part for part in reply.content if isinstance(part, ToolCall)]
+    if not calls:
+        return reply, calls
     seen = out.call_ids
-    if len(set(ids)) < len(ids) or any(not call_id or call_id in seen for call_id in ids):
-        reply, ids = _renamed(reply, seen, f"{out.run}/{step}")
+    ids = {call.tool_call_id for call in calls}
+    if len(ids) < len(calls) or "" in ids or any(map(seen.__contains__, ids)):
+        reply = _renamed(reply, seen, f"{out.run}/{step}")
+        calls = [part for part in reply.content if isinstance(part, ToolCall)]
+        ids = {call.tool_call_id for call in calls}
     out.call_ids = seen.adding(ids)
-    return reply
+    return reply, calls
 
 
-def _renamed(reply: ModelReply, seen: IdSet, prefix: str) -> tuple[ModelReply, list[str]]:
+def _renamed(reply: ModelReply, seen: IdSet, prefix: str) -> ModelReply:
     """Name calls whose id is blank or taken after their position, and what speaks of them."""
     taken: list[str] = []
     named: dict[str, str] = {}
@@ -203,24 +209,26 @@ def _renamed(reply: ModelReply, seen: IdSet, prefix: str) -> tuple[ModelReply, l
                 content.append(part if name == call_id else evolve(part, tool_call_id=name))
             case _:
                 content.append(part)
-    return evolve(reply, content=tuple(content)), taken
+    return evolve(reply, content=tuple(content))
 
 
 # --- what it cost -----------------------------------------------------------------------------
 
 
-def _settle(program: Program, out: Draft, calling: Calling, reply: ModelReply) -> None:
+def _settle(
+    program: Program, out: Draft, calling: Calling, usage: Usage, made: Sequence[ToolCall]
+) -> None:
     """Count a reply: its reservation is released, its tokens are spent, its calls are counted.
 
     Usage without figures counts as what was reserved.
     """
-    total = reply.usage.total_tokens
-    out.settle(calling.reserved, calling.reserved if total is None else total, reply.usage)
+    total = usage.total_tokens
+    out.settle(calling.reserved, calling.reserved if total is None else total, usage)
     if total is not None:
         out.estimate = total
-    names = [part.tool_name for part in reply.content if isinstance(part, ToolCall)]
+    names = [call.tool_name for call in made if call.tool_name in program.tools]
     if names:
-        out.called = _counted(out.called, [name for name in names if name in program.tools])
+        out.called = _counted(out.called, names)
 
 
 def _counted(counts: tuple[tuple[str, int], ...], names: list[str]) -> tuple[tuple[str, int], ...]:
@@ -313,10 +321,10 @@ def next_model(program: Program, model: str) -> str | None:
 
 def write_partial(out: Draft, calling: Calling, partial: ModelReply, message: str) -> None:
     """Keep what had come of a reply when it was cut; its calls are closed, none is run."""
-    reply = taken_in(out, calling.step, partial)
+    reply, made = taken_in(out, calling.step, partial)
     replied = Replied(reply, calling.model, calling.since, calling.since, out.now)
     slots = [
         closed(calling.step, Slot(index, call, "ready"), "interrupted", message, out)
-        for index, call in enumerate(client_calls(reply))
+        for index, call in enumerate(one for one in made if not one.provider_executed)
     ]
     write(out, Work(calling.step, replied, slots))

@@ -38,7 +38,9 @@ def write(out: Draft, work: Work) -> None:
             out.transcript = old.with_late((answers,))
         return
     said = assistant_message(replied, slots)
-    added = tuple(message for message in (said, answers) if message is not None)
+    added: tuple[Message, ...] = () if said is None else (said,)
+    if answers is not None:
+        added = added + (answers,)
     result = step_result(work.step, replied, slots, old.late, out.now)
     out.notes.append(StepFinished(result))
     out.transcript = old.with_step(added, result)

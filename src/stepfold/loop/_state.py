@@ -5,6 +5,7 @@ neither. Fields are grouped by how they change, and the `with_…` methods const
 since the number of objects is what a step costs.
 """
 
+from collections.abc import Callable
 from typing import Literal, TypeAlias, final
 
 from attrs import field, frozen
@@ -251,6 +252,15 @@ class Done:
 Phase: TypeAlias = Calling | Working | Preparing | Waiting | Checking | Resting | Done
 """Where a run is; see the table in `stepfold.loop._step`."""
 
+
+def _counted(what: str) -> Callable[[tuple[object, ...]], str]:
+    """Show how many there are: a state is shown in tracebacks, where a history is in the way.
+
+    asyncio also makes the repr of what its main task gave, whether or not anybody reads it.
+    """
+    return lambda items: f"<{len(items)} {what}>"
+
+
 # --- the whole state --------------------------------------------------------------------------
 
 
@@ -277,8 +287,8 @@ class Transcript:
     the next `StepResult`. `held_back` are messages that follow calls still to be run.
     """
 
-    messages: tuple[Message, ...]
-    steps: tuple[StepResult, ...] = ()
+    messages: tuple[Message, ...] = field(repr=_counted("messages"))
+    steps: tuple[StepResult, ...] = field(default=(), repr=_counted("steps"))
     base: tuple[Message, ...] | None = None
     base_from: int = 0
     instructions: str | None = None
