@@ -21,7 +21,6 @@ from stepfold.values import (
     ModelWarning,
     NamedTool,
     NoOutput,
-    OpenApproval,
     Outcome,
     Stopped,
     Success,
@@ -121,12 +120,11 @@ async def test_results_that_came_late_count() -> None:
     script = [reply(call(pay, {"amount": 5}), call(plain, {"city": "Oslo"})), DONE]
     agent = Agent(model=ScriptedModel(script), tools=[pay, plain])
     blocked = await agent.generate("Go.")
-    assert isinstance(blocked.end, Blocked)
-    requests = [one for one in blocked.end.open if isinstance(one, OpenApproval)]
-    run = await agent.answer(blocked, [approve(one) for one in requests])
+    answers = [approve(request) for request in blocked.open_approvals]
+    run = await agent.answer(blocked, answers)
     last = await Agent(
         model=ScriptedModel(script), tools=[pay, plain], stop_when=is_step_count(1)
-    ).answer(blocked, [approve(one) for one in requests])
+    ).answer(blocked, answers)
 
     assert blocked.results_of(pay) == ()
     assert run.results_of(pay) == (5,)

@@ -89,7 +89,9 @@ async def main(deps: Deps) -> None:
         case sf.Stopped(stop):
             assert_type(stop, sf.Stop)
         case sf.Blocked(requests):
-            answers = [sf.approve(one) for one in requests if isinstance(one, sf.OpenApproval)]
+            assert_type(requests, tuple[sf.OpenRequest, ...])
+            assert_type(run.open_approvals, tuple[sf.OpenApproval, ...])
+            answers = [sf.approve(one) for one in run.open_approvals]
             assert_type(await agent.answer(run, answers, deps=deps), sf.Run[Report])
         case sf.Failed(error):
             assert_type(error, sf.RunError)

@@ -25,6 +25,7 @@ from stepfold.values import (
     ModelErrorReason,
     ModelWarning,
     NoOutput,
+    OpenApproval,
     Outcome,
     RunEnd,
     RunError,
@@ -129,6 +130,17 @@ class Run(Generic[Out_co]):
                         return Failed(error)
             case Stopped() | Blocked() | Failed() | Cancelled() as end:
                 return end
+
+    @property
+    def open_approvals(self) -> tuple[OpenApproval, ...]:
+        """What people are asked before the run can go on: answer with `approve` or `deny`.
+
+        In call order; none unless the run is blocked. Calls that wait for a client are not among
+        them: see `Blocked.open`.
+        """
+        return tuple(
+            request for request in open_requests(self.state) if isinstance(request, OpenApproval)
+        )
 
     def unwrap(self) -> Out_co:
         """Give the output.

@@ -24,7 +24,6 @@ from stepfold.values import (
     Cancelled,
     Message,
     OpenApproval,
-    OpenRequest,
     ToolMessage,
     UserMessage,
 )
@@ -69,26 +68,22 @@ async def _turn(
     while True:
         view = RunView(screen, tells_approvals=False)  # they are asked for
         run = await streamed(agent, messages, setup, view.show)
-        end = run.end
-        if not isinstance(end, Blocked):
+        if not isinstance(run.end, Blocked):
             return run, False
-        answers = _answers(screen, end.open)
-        if answers is None:
+        answers = _answers(screen, run.open_approvals)
+        if not answers:
             return run, True
         # The answers go into the history, as they would in a chat that is stored.
         messages = (*run.messages, ToolMessage(answers))
 
 
-def _answers(
-    screen: Screen, requests: Sequence[OpenRequest]
-) -> tuple[ApprovalResponse, ...] | None:
+def _answers(screen: Screen, requests: Sequence[OpenApproval]) -> tuple[ApprovalResponse, ...]:
+    """Ask for each; nothing if the input ended before the last was said, or nothing is asked."""
     answers: list[ApprovalResponse] = []
     for request in requests:
-        if not isinstance(request, OpenApproval):
-            return None
         answer = _answer(screen, request)
         if answer is None:
-            return None
+            return ()
         answers.append(answer)
     return tuple(answers)
 

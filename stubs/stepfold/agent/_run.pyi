@@ -2,7 +2,7 @@ from collections.abc import AsyncIterator, Awaitable
 from functools import cached_property
 from typing import Generic, Never, final, overload
 from attrs import field, frozen
-from typing_extensions import TypeVar
+from typing_extensions import TypeVar, override
 from stepfold.agent._output import Output
 from stepfold.loop import LoopState
 from stepfold.shell import AnyTool
@@ -10,6 +10,7 @@ from stepfold.values import (
     Message,
     ModelWarning,
     NoOutput,
+    OpenApproval,
     Outcome,
     RunEnd,
     RunError,
@@ -29,11 +30,13 @@ class RunFailed(StepfoldError):
     error: RunError | None
 
 @final
-@frozen(eq=False)
+@frozen(eq=False, repr=False)
 class Run(Generic[Out_co]):
     state: LoopState
     _output: Output[Out_co] = field(alias="output")
 
+    @override
+    def __repr__(self) -> str: ...
     @property
     def id(self) -> str: ...
     @property
@@ -50,6 +53,8 @@ class Run(Generic[Out_co]):
     def output(self) -> Outcome[Out_co, NoOutput]: ...
     @cached_property
     def end(self) -> RunEnd[Out_co]: ...
+    @property
+    def open_approvals(self) -> tuple[OpenApproval, ...]: ...
     def unwrap(self) -> Out_co: ...
     @overload
     def results_of(self, tool: AnyTool[Never, AsyncIterator[T]], /) -> tuple[T, ...]: ...
