@@ -24,6 +24,7 @@ def test_a_run_is_taken_up_at_every_state(data: st.DataObject, drawn: Program) -
         stored = decode(encode(state), LoopState).unwrap()
         lost = laws.interrupted_calls(undisturbed, stored)
         resumed = step(program, stored, Resumed(stored.identity.resumed + 1, stored.now))
+        laws.nothing_runs_twice(program, state, resumed)
         rest = carry_on(undisturbed, resumed.state)
         laws.tools_start_at_most_once(rest)
         laws.resumed_run_is_the_same(undisturbed.end, rest.end, lost)

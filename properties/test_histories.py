@@ -9,12 +9,13 @@ from stepfold.testing.strategies import histories, programs, schedules, worlds
 from stepfold.values import Message
 
 
-@given(st.data(), programs(min_tools=1), histories(min_turns=1, broken=40))
+@given(st.data(), programs(min_tools=2, asking=70), histories(min_turns=1, broken=40))
 def test_every_law_holds_for_runs_of_any_history(
     data: st.DataObject, program: Program, history: tuple[Message, ...]
 ) -> None:
     world = data.draw(worlds(program=program, max_turns=2))
-    laws.every_law_holds(simulate(program, history, world, data.draw(schedules())))
+    talk = schedules(kinds=("steer", "steer", "crash", "cancel"), max_tick=8)
+    laws.every_law_holds(simulate(program, history, world, data.draw(talk)))
 
 
 @given(programs(), histories(min_turns=1, broken=40))

@@ -22,6 +22,8 @@ from stepfold.testing.laws._models import (
 from stepfold.testing.laws._runs import (
     every_law_holds,
     interrupted_calls,
+    nothing_runs_twice,
+    nothing_said_is_lost,
     old_events_change_nothing,
     policies_are_asked,
     resumed_run_is_the_same,
@@ -73,6 +75,8 @@ __all__ = (
     "middleware_is_transparent",
     "models_are_equal",
     "never_issued_is_refused",
+    "nothing_runs_twice",
+    "nothing_said_is_lost",
     "old_events_change_nothing",
     "pending_is_in_flight",
     "policies_are_asked",

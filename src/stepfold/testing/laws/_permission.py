@@ -42,6 +42,15 @@ def choice_fault(program: Program, replied: Replied, call: ToolCall) -> str | No
     return f"{call.tool_name} was not active"
 
 
+def is_json(call: ToolCall) -> bool:
+    """Whether the arguments of a call can be read at all."""
+    try:
+        json.loads(call.input if call.input.strip() else "{}")
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
 def digest_of(call: ToolCall) -> str:
     """What an approval of these arguments is bound to."""
     value: object = json.loads(call.input if call.input.strip() else "{}")

@@ -1,33 +1,40 @@
 """Laws of whole runs: of journals, of the order of answers, of crashes."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from stepfold.codec import encode
 from stepfold.loop import (
     Calling,
+    Done,
     JournalEntry,
     JournalHeader,
     LoopState,
     Program,
+    Transition,
+    Working,
     convert_to_model_prompt,
     replay,
     request_of,
 )
-from stepfold.loop.commands import RunTool
+from stepfold.loop.commands import CallKey, RunTool
 from stepfold.loop.events import (
     ApprovalAnswered,
     ApprovalDecided,
     Cancelled,
     Event,
+    Resumed,
     TimedOut,
     ToolStarted,
 )
 from stepfold.testing._simulation import Moment, Trace
 from stepfold.testing.laws import _steps as laws
 from stepfold.testing.laws._equal import require, require_equal, rewritten
-from stepfold.testing.laws._permission import digest_of
+from stepfold.testing.laws._permission import digest_of, is_json
 from stepfold.values import (
+    ApprovalRequest,
+    ApprovalResponse,
+    AssistantMessage,
     Failure,
     Message,
     Success,
@@ -36,6 +43,7 @@ from stepfold.values import (
     ToolMessage,
     ToolPart,
     ToolResult,
+    UserMessage,
 )
 
 Place: TypeAlias = tuple[int, int]
@@ -64,6 +72,7 @@ def every_law_holds(trace: Trace) -> None:
     tool_calls_keep_their_limits(trace)
     tokens_keep_their_limit(trace)
     policies_are_asked(trace)
+    nothing_said_is_lost(trace)
 
 
 def _moment_is_lawful(program: Program, moment: Moment) -> None:
@@ -72,6 +81,8 @@ def _moment_is_lawful(program: Program, moment: Moment) -> None:
     laws.history_only_grows(moment.before, moment.after)
     laws.ends_absorb(program, moment.before, moment.event)
     laws.pending_is_in_flight(moment.in_flight, moment.after)
+    if isinstance(moment.event, Resumed) and moment.transition is not None and moment.changed:
+        nothing_runs_twice(program, moment.before, moment.transition)
     if moment.transition is not None and not moment.changed:
         require_equal(moment.transition.commands, (), "an event without effect issued commands")
         require_equal(moment.transition.notes, (), "an event without effect was told of")
@@ -153,6 +164,19 @@ def _written(messages: Iterable[Message]) -> list[bytes]:
     return [encode(message) for message in messages]
 
 
+def nothing_said_is_lost(trace: Trace) -> None:
+    """Law 4: whenever a model is asked, and at the end, all that people said is in the history.
+
+    Messages that follow an open call have to wait for its result; they are not dropped.
+    """
+    said = [message for message in trace.header.messages if isinstance(message, UserMessage)]
+    for state in trace.states:
+        if isinstance(state.phase, Calling | Done):
+            heard = iter(state.messages)
+            for message in said:
+                require(message in heard, f"what was said is not in the history: {message!r:.500}")
+
+
 # --- tools ------------------------------------------------------------------------------------
 
 
@@ -205,7 +229,7 @@ def tokens_keep_their_limit(trace: Trace) -> None:
 def policies_are_asked(trace: Trace) -> None:
     """Law 13: a call that needs a policy or a person runs only after a yes, for its arguments."""
     agreed: set[Place] = set()
-    digests: dict[str, bool] = {}
+    digests = dict.fromkeys(_approved_before(trace.header.messages), True)
     for moment in trace.moments:
         match moment.event:
             case ApprovalDecided(key, decision) if moment.changed:
@@ -218,15 +242,35 @@ def policies_are_asked(trace: Trace) -> None:
         if moment.transition is None:
             continue
         for command in moment.transition.commands:
-            if not isinstance(command, RunTool) or command.key.step < 0:
+            if not isinstance(command, RunTool):
                 continue
             call = _call_at(moment.after, command.key.step, command.key.index)
             spec = trace.program.tools[command.tool_name]
-            if spec.approval == "never" or call is None:
+            if call is None or (spec.approval == "never" and command.key.step >= 0):
                 continue
             place = (command.key.step, command.key.index)
             yes = place in agreed or digests.get(digest_of(call), False)
             require(yes, f"{call!r} runs, and nobody has agreed")
+
+
+def _approved_before(messages: Sequence[Message]) -> Iterator[str]:
+    """The digests of the arguments that were approved in a history."""
+    responses: dict[str, bool] = {}
+    for message in messages:
+        for part in message.content:
+            if isinstance(part, ApprovalResponse):
+                responses.setdefault(part.approval_id, part.approved)
+    for message in messages:
+        if not isinstance(message, AssistantMessage):
+            continue
+        calls = {part.tool_call_id: part for part in message.content if isinstance(part, ToolCall)}
+        for part in message.content:
+            if isinstance(part, ApprovalRequest) and responses.get(part.approval_id, False):
+                call = calls.get(part.tool_call_id)
+                if part.digest is not None:
+                    yield part.digest
+                elif call is not None and is_json(call):
+                    yield digest_of(call)
 
 
 def _call_at(state: LoopState, step: int, index: int) -> ToolCall | None:
@@ -248,6 +292,27 @@ def interrupted_calls(trace: Trace, state: LoopState) -> frozenset[str]:
         and slot.started
         and not trace.program.tools[slot.call.tool_name].idempotent
     )
+
+
+def nothing_runs_twice(program: Program, before: LoopState, resumed: Transition) -> None:
+    """Law 14: what a new process is asked to run.
+
+    A call that never started runs; an idempotent one that had started runs as another attempt;
+    any other one that had started does not run again.
+    """
+    phase = before.phase
+    if not isinstance(phase, Working):
+        return
+    issued = {command.key for command in resumed.commands if isinstance(command, RunTool)}
+    expected: set[CallKey] = set()
+    for slot in phase.slots:
+        spec = program.tools.get(slot.call.tool_name)
+        if slot.status == "running" and spec is not None:
+            if not slot.started:
+                expected.add(CallKey(phase.step, slot.index, slot.attempt))
+            elif spec.idempotent:
+                expected.add(CallKey(phase.step, slot.index, slot.attempt + 1))
+    require_equal(issued, expected, "the calls that run after a crash, and those that may")
 
 
 def resumed_run_is_the_same(

@@ -9,6 +9,7 @@ from stepfold.loop import (
     LoopState,
     Program,
     Resting,
+    Slot,
     Transition,
     Working,
     convert_to_model_prompt,
@@ -34,12 +35,15 @@ from stepfold.loop.events import (
     ToolFailed,
     ToolReturned,
     ToolStarted,
+    ToolSucceeded,
     Waited,
 )
 from stepfold.testing.laws._equal import require, require_equal, rewritten
 from stepfold.testing.laws._permission import arguments_fault, choice_fault, digest_of
 from stepfold.values import (
     AssistantMessage,
+    DeniedOutput,
+    ErrorTextOutput,
     FinishReason,
     IllegalEvent,
     Message,
@@ -47,7 +51,9 @@ from stepfold.values import (
     ModelReply,
     OpenApproval,
     ToolCall,
+    ToolError,
     ToolMessage,
+    ToolOutput,
     ToolResult,
 )
 from stepfold.values import Cancelled as CancelledEnd
@@ -364,8 +370,26 @@ def cancel_keeps_what_is_finished(program: Program, state: LoopState) -> None:
         for slot in state.phase.slots:
             result = written.get(slot.call.tool_call_id)
             require(result is not None, f"a cancelled run left a call open: {slot.call!r}")
-            if result is not None and isinstance(slot.part, ToolResult):
-                require_equal(result, slot.part, "a cancelled run lost what a tool had given")
+            if result is not None:
+                given = _given(slot)
+                kept = given is None or result.output == given
+                require(kept, f"a cancelled run lost what was given: {given!r:.500}")
+
+
+def _given(slot: Slot) -> ToolOutput | None:
+    """What has been answered to a call, whether or not it has taken effect."""
+    approval = slot.approval
+    if isinstance(slot.part, ToolResult):
+        return slot.part.output
+    if isinstance(slot.part, ToolError):
+        return ErrorTextOutput(slot.part.error)
+    if slot.status == "awaited" and isinstance(slot.held, ToolSucceeded):
+        return slot.held.output
+    if slot.status == "awaited" and isinstance(slot.held, ToolFailed):
+        return ErrorTextOutput(slot.held.message)
+    if slot.status == "asked" and approval is not None and approval.approved is False:
+        return DeniedOutput(approval.reason)
+    return None
 
 
 def end_can_be_sent(state: LoopState) -> None:

@@ -54,7 +54,7 @@ def _exchanges(
         if draw(flags(percent=35)):
             parsed = isinstance(parse_json(text), Success)
             digest = JsonText(text).digest() if parsed and draw(flags(percent=80)) else None
-            if draw(flags(percent=8)):
+            if draw(flags(percent=15)):
                 digest = "0" * 64
             request = ApprovalRequest(f"a{turn}.{index}", call_id, digest=digest)
             content.append(request)

@@ -143,7 +143,7 @@ def model_replies(
     max_calls: int = 4,
     hostile: int = 15,
     strangers: int = 5,
-    cut: int = 8,
+    cut: int = 15,
 ) -> SearchStrategy[ModelReply]:
     """Draw replies; `hostile`, `strangers` and `cut` are percentages of calls and of replies.
 
@@ -158,7 +158,8 @@ def _model_replies(
     tools: tuple[str, ...], min_calls: int, max_calls: int, hostile: int, strangers: int, cut: int
 ) -> SearchStrategy[ModelReply]:
     reasons: list[UnifiedFinishReason] = [
-        *("length", "content-filter", "error", "interrupted", "other", "stop", "tool-calls")
+        *("length", "content-filter", "error", "length", "content-filter"),
+        *("interrupted", "other", "stop", "tool-calls"),
     ]
     natural: list[UnifiedFinishReason | None] = [None] * (100 - cut)
     finishes = st.sampled_from(natural + [reasons[index % len(reasons)] for index in range(cut)])
@@ -204,7 +205,7 @@ def turns(
     max_calls: int = 4,
     hostile: int = 15,
     strangers: int = 5,
-    cut: int = 8,
+    cut: int = 15,
     failing: int = 15,
 ) -> SearchStrategy[Turn]:
     """Draw what comes of the model calls of one step; `failing` is a percentage of steps."""
@@ -270,7 +271,7 @@ def worlds(
     min_calls: int = 0,
     max_calls: int = 4,
     hostile: int = 15,
-    cut: int = 8,
+    cut: int = 15,
     failing: int = 15,
 ) -> World:
     """Draw worlds for a program; after the drawn turns the model gives a final answer."""

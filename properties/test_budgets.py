@@ -1,0 +1,52 @@
+"""Law 9: no limit is exceeded, in any order, by failed attempts, retries, wrap-ups or crashes."""
+
+from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stepfold.loop import Done, Limits, Program, RetryPolicy, never
+from stepfold.loop.commands import CallModel
+from stepfold.testing import laws, simulate
+from stepfold.testing.strategies import limits, programs, schedules, worlds
+from stepfold.values import Stopped
+
+TIGHT = limits(tools=("look", "wipe"), percent=60, most=4, most_tokens=120)
+
+
+@given(st.data(), programs(min_tools=2, hooks=10, asking=30), TIGHT)
+def test_no_limit_is_exceeded(data: st.DataObject, drawn: Program, tight: Limits) -> None:
+    program = evolve(
+        drawn, limits=tight, stop_when=never, retry=RetryPolicy(max_retries=2, initial_delay=0)
+    )
+    world = data.draw(worlds(program=program, min_calls=1, failing=50, hostile=5, cut=3))
+    schedule = data.draw(schedules(kinds=("crash", "crash", "cancel", "steer")))
+
+    laws.every_law_holds(simulate(program, "Hello", world, schedule))
+
+
+@given(st.data(), programs(min_tools=2, hooks=0), st.integers(0, 200))
+def test_no_call_is_made_once_the_tokens_are_spent(
+    data: st.DataObject, drawn: Program, most: int
+) -> None:
+    program = evolve(drawn, limits=Limits(tokens=most), stop_when=never)
+    world = data.draw(worlds(program=program, min_calls=1, failing=40, cut=0))
+
+    for transition in simulate(program, "Hello", world).transitions:
+        calls = [one for one in transition.commands if isinstance(one, CallModel)]
+        assert not calls or transition.state.ledger.spent < most
+
+
+@given(st.data(), programs(min_tools=1, hooks=0), st.integers(1, 4), st.integers(0, 30))
+def test_a_wrap_up_stays_within_the_hard_limits(
+    data: st.DataObject, drawn: Program, steps: int, kept: int
+) -> None:
+    program = evolve(drawn, limits=Limits(steps=steps, wrap_up_tokens=kept), stop_when=never)
+    world = data.draw(worlds(program=program, min_turns=4, min_calls=1, failing=0, cut=0))
+
+    trace = simulate(program, "Hello", world)
+
+    laws.every_law_holds(trace)
+    assert len(trace.end.steps) <= steps
+    phase = trace.end.phase
+    if isinstance(phase, Done) and isinstance(phase.end, Stopped):
+        assert phase.end.stop.name
