@@ -1,5 +1,6 @@
 """`Run`: whole however it ended, and typed by the tools and the output of its program."""
 
+import pickle
 from collections.abc import AsyncIterator
 from typing import final
 
@@ -224,6 +225,20 @@ async def test_a_run_without_output_says_why(which: str, kind: type[object], tex
     assert str(caught.value) == text
     assert caught.value.run is run
     assert caught.value.error is None
+
+
+async def test_a_failed_run_is_raised_in_another_process_as_well() -> None:
+    """The run comes along, as far as its output can be pickled; tracebacks show `stepfold`."""
+    reason = ModelErrorReason("quota", "no money left")
+    given = await Agent(model=ScriptedModel([reason])).try_generate("Go.")
+    assert isinstance(given, Failure)
+    failed = given.failure()
+    copy: object = pickle.loads(pickle.dumps(failed))
+
+    assert RunFailed.__module__ == "stepfold"
+    assert isinstance(copy, RunFailed)
+    assert (str(copy), copy.error) == (str(failed), reason)
+    assert copy.run.state == failed.run.state
 
 
 async def test_a_run_without_steps_has_no_text() -> None:

@@ -487,3 +487,4 @@ def test_stores_can_raise_a_fault() -> None:
     assert isinstance(error, v.StepfoldError)
     assert str(copy) == "/v: missing"
     assert copy.fault == error.fault
+    assert StoredDataError.__module__ == "stepfold.codec"  # what tracebacks show

@@ -49,6 +49,18 @@ def test_every_error_has_one_base_and_misuse_is_a_value_error() -> None:
     assert issubclass(UsageError, ValueError)
 
 
+def test_tracebacks_show_the_name_that_users_import() -> None:
+    """That is also where a pickle finds the class; a class of the user's keeps its own module."""
+    for error in (StepfoldError, UsageError, IllegalEvent, ToolFault, ModelError):
+        assert error.__module__ == "stepfold"
+        assert pickle.loads(pickle.dumps(error)) is error
+
+    class OutOfStock(ToolFault):
+        pass
+
+    assert OutOfStock.__module__ == __name__
+
+
 def test_a_failed_hook_names_the_hook_and_the_exception() -> None:
     """The exception's own text is not kept: it may differ between two processes."""
     assert HookFailed("prepare_step", "KeyError").message == "prepare_step raised KeyError"

@@ -55,10 +55,16 @@ class RunFailed(StepfoldError):
     cancelled before it had an output.
     """
 
+    __module__ = "stepfold"  # as all exceptions: see `stepfold.values`
+
     def __init__(self, run: "Run[object]", message: str, error: RunError | None = None) -> None:
         super().__init__(message)
         self.run: Run[object] = run
         self.error: RunError | None = error
+
+    @override
+    def __reduce__(self) -> tuple[type["RunFailed"], tuple["Run[object]", str, RunError | None]]:
+        return (RunFailed, (self.run, str(self), self.error))
 
 
 @final

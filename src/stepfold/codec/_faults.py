@@ -32,6 +32,8 @@ class StoredDataError(StepfoldError):
     Decoding never raises it: it is for stores and journals whose data cannot be read back.
     """
 
+    __module__ = "stepfold.codec"  # as all exceptions: see `stepfold.values`
+
     def __init__(self, fault: DecodeFault) -> None:
         super().__init__(str(fault))
         self.fault: DecodeFault = fault

@@ -21,18 +21,26 @@ from typing_extensions import override
 class StepfoldError(Exception):
     """The one base of everything that stepfold raises on purpose."""
 
+    __module__ = "stepfold"  # here and below: tracebacks show the name that users import
+
 
 class UsageError(StepfoldError, ValueError):
     """The caller's mistake; the text says what was expected, what came, and what to do."""
+
+    __module__ = "stepfold"
 
 
 @final
 class IllegalEvent(UsageError):
     """An event answers something that was never issued; the old state stays usable."""
 
+    __module__ = "stepfold"
+
 
 class ToolFault(StepfoldError):
     """Raise it in a tool to tell the model, in your own words, why the call cannot be done."""
+
+    __module__ = "stepfold"
 
 
 ModelErrorKind: TypeAlias = Literal[
@@ -92,6 +100,8 @@ class ModelError(StepfoldError):
 
     This is what a `LanguageModel` raises. The loop turns it into data: a retry, or an end.
     """
+
+    __module__ = "stepfold"
 
     def __init__(self, reason: ModelErrorReason) -> None:
         super().__init__(str(reason))

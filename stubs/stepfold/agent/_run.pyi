@@ -25,9 +25,16 @@ X = TypeVar("X", default=Never)
 T = TypeVar("T")
 
 class RunFailed(StepfoldError):
+    __module__ = "stepfold"
+
     def __init__(self, run: "Run[object]", message: str, error: RunError | None = None) -> None: ...
     run: Run[object]
     error: RunError | None
+
+    @override
+    def __reduce__(
+        self,
+    ) -> tuple[type["RunFailed"], tuple["Run[object]", str, RunError | None]]: ...
 
 @final
 @frozen(eq=False, repr=False)

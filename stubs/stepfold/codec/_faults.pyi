@@ -14,6 +14,8 @@ class DecodeFault:
 
 @final
 class StoredDataError(StepfoldError):
+    __module__ = "stepfold.codec"
+
     def __init__(self, fault: DecodeFault) -> None: ...
     fault: DecodeFault
 

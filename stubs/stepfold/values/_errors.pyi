@@ -2,13 +2,18 @@ from typing import Literal, TypeAlias, final
 from attrs import field, frozen
 from typing_extensions import override
 
-class StepfoldError(Exception): ...
-class UsageError(StepfoldError, ValueError): ...
+class StepfoldError(Exception):
+    __module__ = "stepfold"
+
+class UsageError(StepfoldError, ValueError):
+    __module__ = "stepfold"
 
 @final
-class IllegalEvent(UsageError): ...
+class IllegalEvent(UsageError):
+    __module__ = "stepfold"
 
-class ToolFault(StepfoldError): ...
+class ToolFault(StepfoldError):
+    __module__ = "stepfold"
 
 ModelErrorKind: TypeAlias = Literal[
     "authentication",
@@ -44,6 +49,8 @@ class ModelErrorReason:
 
 @final
 class ModelError(StepfoldError):
+    __module__ = "stepfold"
+
     def __init__(self, reason: ModelErrorReason) -> None: ...
     reason: ModelErrorReason
 
