@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from attrs import evolve
 
@@ -151,11 +152,9 @@ def closing_end(
 
 
 def _violation(
-    choice: ToolChoice, calls: tuple[str, ...], finish: str
+    choice: Literal["none", "required"] | NamedTool, calls: tuple[str, ...], finish: str
 ) -> ToolChoiceViolated | None:
     match choice:
-        case "auto":
-            return None
         case "none":
             if not calls:
                 return None
