@@ -1,6 +1,6 @@
 # Every target works in a fresh clone that has nothing but python3 (3.11 or later).
 PYTHON ?= python3
-VENV := .venv
+VENV ?= .venv
 READY := $(VENV)/.ready
 RUN := $(VENV)/bin/python -m
 
@@ -11,10 +11,10 @@ GATED := $(PURE),src/stepfold/ports/*
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check lint types api contracts test test-wire nightly bench docs stubs clean
+.PHONY: help demo check lint types api contracts test test-wire test-versions nightly bench docs stubs clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # Done anew when a dependency changes; an environment that is already there is filled up.
 $(READY): pyproject.toml constraints.txt
@@ -54,6 +54,13 @@ test: check ## Everything a change must pass
 
 test-wire: $(READY) ## Real clients and servers, on this machine only
 	$(RUN) pytest tests/wire -m wire
+
+test-versions: ## The tests on the other Pythons of this machine, where there are any
+	@for version in 3.12 3.13; do \
+		python$$version -c '' 2>/dev/null || { echo "python$$version: not here"; continue; }; \
+		$(MAKE) .venv-$$version/.ready VENV=.venv-$$version PYTHON=python$$version || exit 1; \
+		.venv-$$version/bin/python -m pytest -q --ignore=tests/contracts --ignore=tests/wire || exit 1; \
+	done
 
 nightly: $(READY) ## The properties at length
 	HYPOTHESIS_PROFILE=nightly $(RUN) pytest properties
