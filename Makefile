@@ -1,6 +1,6 @@
 # Every target works in a fresh clone that has nothing but python3 (3.11 or later).
 PYTHON ?= python3
-VENV ?= .venv
+VENV := .venv
 READY := $(VENV)/.ready
 RUN := $(VENV)/bin/python -m
 
