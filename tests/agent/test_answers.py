@@ -81,7 +81,7 @@ async def test_what_a_client_owes_is_no_approval() -> None:
     program = evolve(agent.program, tools=tools)
     first = begin(program, "Go.", run="r", seed=0, at=0)
     replied = ModelReplied(ModelCallKey(0, 0), TWO, 0, started=0)
-    run = Run(step(program, first.state, replied).state, agent.output)
+    run = agent.run_of(step(program, first.state, replied).state)
 
     assert isinstance(run.end, Blocked)
     assert [type(request) for request in run.end.open] == [OpenApproval, OpenCall, OpenApproval]

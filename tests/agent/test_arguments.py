@@ -172,11 +172,11 @@ def test_arguments_of_the_wrong_kind(arguments: Mapping[str, object], text: str)
         (lambda: RetryPolicy(max_retries=-1), "RetryPolicy.max_retries"),
         (lambda: is_step_count(-1), "is_step_count"),
         (
-            lambda: Runtime(models=[], deps=None, tools=[], concurrency=0),
+            lambda: Runtime(models=[], concurrency=0),
             "concurrency: expected at least 1, got 0",
         ),
         (
-            lambda: Runtime(models=[ScriptedModel([]), ScriptedModel([])], deps=None, tools=[]),
+            lambda: Runtime(models=[ScriptedModel([]), ScriptedModel([])]),
             "models: expected one model of each name, got two of 'scripted/model'",
         ),
     ],

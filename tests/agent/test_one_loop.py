@@ -174,9 +174,8 @@ def driven_here(agent: Agent, name: str) -> LoopState:
     clock = VirtualClock()
     first = begin(agent.program, "Go.", run="r", seed=7, at=clock.now())
     model = ScriptedModel(SCRIPTS[name])
-    return drive_sync(
-        agent.program, first, Runtime(models=[model], deps=None, tools=TOOLS, clock=clock)
-    )
+    runtime = Runtime(models=[model], tools=TOOLS, clock=clock)
+    return drive_sync(agent.program, first, runtime)
 
 
 def in_a_loop_of_its_own(agent: Agent) -> Run[object]:

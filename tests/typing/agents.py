@@ -12,6 +12,8 @@ from stepfold import (
     Cancelled,
     Completed,
     Failed,
+    LanguageModel,
+    LoopState,
     NoOutput,
     OpenCall,
     Outcome,
@@ -19,10 +21,14 @@ from stepfold import (
     Run,
     RunFailed,
     RunStream,
+    Runtime,
     Stopped,
+    SystemClock,
     ToolContext,
     UserMessage,
     approve,
+    begin,
+    drive_sync,
     generate_text,
     object_of,
     stream_text,
@@ -143,6 +149,25 @@ async def runs_are_exact(deps: Deps, cancel: CancelHandle) -> None:
     assert_type(run.unwrap(), Report)
     assert_type(run.output, Outcome[Report, NoOutput])
     assert_type(run.end, Completed[Report] | Stopped | Blocked | Failed | Cancelled)
+
+
+def driving_by_hand_is_exact(
+    deps: Deps, other: Other, state: LoopState, model: LanguageModel
+) -> None:
+    assert_type(simple.runtime(), Runtime[object])
+    assert_type(with_deps.runtime(deps=deps, clock=SystemClock()), Runtime[Deps])
+    assert_type(with_deps.run_of(state), Run[Report])
+    first = begin(with_deps.program, "Go.", run="r", seed=0, at=0)
+    assert_type(drive_sync(with_deps.program, first, with_deps.runtime(deps=deps)), LoopState)
+    with_deps.runtime()  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+    with_deps.runtime(deps=other)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+    assert_type(Runtime(models=[model]), Runtime[object])
+    assert_type(Runtime(models=[model], tools=[free]), Runtime[object])
+    assert_type(Runtime(models=[model], deps=deps, tools=[free, of_deps]), Runtime[Deps])
+    assert_type(Runtime(models=[model], deps=deps), Runtime[Deps])
+    Runtime(models=[model], tools=[of_deps])  # type: ignore[list-item]  # pyright: ignore[reportArgumentType]
+    Runtime(models=[model], deps=other, tools=[of_deps])  # type: ignore[misc]  # pyright: ignore[reportArgumentType]
 
 
 async def deps_are_not_forgotten(deps: Deps, other: Other) -> None:

@@ -30,9 +30,12 @@ from stepfold.agent._output import Output, text
 from stepfold.agent._run import Run, RunFailed, failure_text
 from stepfold.agent._run_stream import RunStream
 from stepfold.loop import (
+    Done,
     JournalHeader,
     Limits,
+    LoopState,
     Program,
+    Resting,
     RetryPolicy,
     StopCondition,
     Transition,
@@ -358,6 +361,48 @@ class Agent(Generic[Deps_contra, Out_co]):
         ]
         driver = await driven(self.program, Transition(run.state), runtime, cancel, events)
         return self._finished(driver)
+
+    # --- driving by hand ----------------------------------------------------------------------
+
+    @overload
+    def runtime(
+        self: "Agent[object, Out]", *, clock: Clock | None = None, journal: Journal | None = None
+    ) -> Runtime[object]: ...
+    @overload
+    def runtime(
+        self,
+        *,
+        deps: Deps_contra,
+        clock: Clock | None = None,
+        journal: Journal | None = None,
+    ) -> Runtime[Deps_contra]: ...
+    def runtime(
+        self: "Agent[Deps, Out]",
+        *,
+        deps: object = NO_DEPS,
+        clock: Clock | None = None,
+        journal: Journal | None = None,
+    ) -> Runtime[Deps]:
+        """Give what the names in `program` stand for here: `drive` and `drive_sync` take it.
+
+        Raises:
+            UsageError: deps are missing or wrong, or the model's id or key is not known.
+        """
+        return self._runtime(deps, journal, clock)
+
+    def run_of(self, state: LoopState) -> Run[Out_co]:
+        """Give the run that a state is of, typed by the output of this agent.
+
+        Raises:
+            UsageError: the run is still going on.
+        """
+        require_kind("state", state, LoopState)
+        if not isinstance(state.phase, Done | Resting):
+            raise UsageError(
+                "run_of: expected the state of a run at rest or at its end, got one in "
+                f"{type(state.phase).__name__}: `drive` it on first"
+            )
+        return Run(state, self.output)
 
     # --- what they share ----------------------------------------------------------------------
 

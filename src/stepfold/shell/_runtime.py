@@ -3,9 +3,9 @@
 import inspect
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Generic, TypeVar, final
+from typing import Generic, TypeVar, final, overload
 
-from attrs import field, frozen
+from attrs import frozen
 
 from stepfold.ports import Clock, Journal, LanguageModel, model_name
 from stepfold.shell._clock import SystemClock
@@ -54,25 +54,68 @@ def tools_by_name(tools: Iterable[AnyTool[D, object]]) -> Mapping[str, AnyTool[D
 
 
 @final
-@frozen(eq=False, kw_only=True)
+@frozen(eq=False, init=False)
 class Runtime(Generic[D]):
     """The models, tools and services behind the names of a program. Never part of a state.
 
-    `models` is a sequence, kept by the names `provider/model_id`; `tools` is one too. At most
-    `concurrency` tools of a run are at work at once. Events are written to `journal`, if there
-    is one, before they count.
+    `Agent.runtime` makes one of what an agent was given.
+
+    Args:
+        models: Kept by their names, `provider/model_id`.
+        deps: What the tools' contexts hold; needed as soon as a tool asks for it.
+        tools: Functions made tools by `@tool`; kept by their names.
+        clock: Where the time of events comes from; the system's by default.
+        journal: Where events are written, before they count.
+        concurrency: How many tools of one run may be at work at once.
 
     Raises:
         UsageError: two models or two tools of one name.
     """
 
-    models: Mapping[str, LanguageModel] = field(converter=_models_by_name)
+    models: Mapping[str, LanguageModel]
     deps: D
-    tools: Mapping[str, AnyTool[D, object]] = field(converter=tools_by_name)
-    clock: Clock = field(factory=SystemClock)
-    journal: Journal | None = None
-    concurrency: int | None = None
+    tools: Mapping[str, AnyTool[D, object]]
+    clock: Clock
+    journal: Journal | None
+    concurrency: int | None
 
-    def __attrs_post_init__(self) -> None:
-        if self.concurrency is not None and self.concurrency < 1:
-            raise UsageError(f"concurrency: expected at least 1, got {self.concurrency!r}")
+    @overload
+    def __init__(
+        self: "Runtime[object]",
+        *,
+        models: Iterable[LanguageModel],
+        tools: Iterable[AnyTool[object, object]] = (),
+        clock: Clock | None = None,
+        journal: Journal | None = None,
+        concurrency: int | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self,
+        *,
+        models: Iterable[LanguageModel],
+        deps: D,
+        tools: Iterable[AnyTool[D, object]] = (),
+        clock: Clock | None = None,
+        journal: Journal | None = None,
+        concurrency: int | None = None,
+    ) -> None: ...
+    def __init__(
+        self,
+        *,
+        models: Iterable[LanguageModel],
+        deps: object = None,
+        tools: Iterable[AnyTool[D, object]] = (),
+        clock: Clock | None = None,
+        journal: Journal | None = None,
+        concurrency: int | None = None,
+    ) -> None:
+        if concurrency is not None and concurrency < 1:
+            raise UsageError(f"concurrency: expected at least 1, got {concurrency!r}")
+        set_once = object.__setattr__  # this class is frozen
+        set_once(self, "models", _models_by_name(models))
+        set_once(self, "deps", deps)
+        set_once(self, "tools", tools_by_name(tools))
+        set_once(self, "clock", SystemClock() if clock is None else clock)
+        set_once(self, "journal", journal)
+        set_once(self, "concurrency", concurrency)

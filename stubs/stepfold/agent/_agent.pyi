@@ -6,9 +6,9 @@ from stepfold.agent._options import RunOptions
 from stepfold.agent._output import Output
 from stepfold.agent._run import Run, RunFailed
 from stepfold.agent._run_stream import RunStream
-from stepfold.loop import Limits, Program, RetryPolicy, StopCondition
-from stepfold.ports import LanguageModel
-from stepfold.shell import AnyTool
+from stepfold.loop import Limits, LoopState, Program, RetryPolicy, StopCondition
+from stepfold.ports import Clock, Journal, LanguageModel
+from stepfold.shell import AnyTool, Runtime
 from stepfold.values import NO_SETTINGS, CallSettings, Message, Outcome, ToolChoice
 
 Deps_contra = TypeVar("Deps_contra", contravariant=True, default=object)
@@ -119,3 +119,12 @@ class Agent(Generic[Deps_contra, Out_co]):
         deps: Deps_contra,
         **options: Unpack[RunOptions],
     ) -> Run[Out_co]: ...
+    @overload
+    def runtime(
+        self: "Agent[object, Out]", *, clock: Clock | None = None, journal: Journal | None = None
+    ) -> Runtime[object]: ...
+    @overload
+    def runtime(
+        self, *, deps: Deps_contra, clock: Clock | None = None, journal: Journal | None = None
+    ) -> Runtime[Deps_contra]: ...
+    def run_of(self, state: LoopState) -> Run[Out_co]: ...

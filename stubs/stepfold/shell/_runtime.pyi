@@ -1,23 +1,41 @@
 from collections.abc import Iterable, Mapping
-from typing import Generic, TypeVar, final
-from attrs import field, frozen
+from typing import Generic, TypeVar, final, overload
+from attrs import frozen
 from stepfold.ports import Clock, Journal, LanguageModel
-from stepfold.shell._clock import SystemClock
 from stepfold.shell._tool import AnyTool
 
 D = TypeVar("D")
 
-def _models_by_name(models: Iterable[LanguageModel]) -> Mapping[str, LanguageModel]: ...
 def tools_by_name(tools: Iterable[AnyTool[D, object]]) -> Mapping[str, AnyTool[D, object]]: ...
 
 @final
-@frozen(eq=False, kw_only=True)
+@frozen(eq=False, init=False)
 class Runtime(Generic[D]):
-    models: Mapping[str, LanguageModel] = field(converter=_models_by_name)
+    models: Mapping[str, LanguageModel]
     deps: D
-    tools: Mapping[str, AnyTool[D, object]] = field(converter=tools_by_name)
-    clock: Clock = field(factory=SystemClock)
-    journal: Journal | None = None
-    concurrency: int | None = None
+    tools: Mapping[str, AnyTool[D, object]]
+    clock: Clock
+    journal: Journal | None
+    concurrency: int | None
 
-    def __attrs_post_init__(self) -> None: ...
+    @overload
+    def __init__(
+        self: "Runtime[object]",
+        *,
+        models: Iterable[LanguageModel],
+        tools: Iterable[AnyTool[object, object]] = (),
+        clock: Clock | None = None,
+        journal: Journal | None = None,
+        concurrency: int | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self,
+        *,
+        models: Iterable[LanguageModel],
+        deps: D,
+        tools: Iterable[AnyTool[D, object]] = (),
+        clock: Clock | None = None,
+        journal: Journal | None = None,
+        concurrency: int | None = None,
+    ) -> None: ...
