@@ -101,6 +101,7 @@ async def cancelled(
             group.start_soon(go)
             if after is not None:
                 await anyio.sleep(after)
+                await anyio.wait_all_tasks_blocked()  # on a busy machine that takes longer
                 handle("enough")
                 handle("a second reason changes nothing")
 
