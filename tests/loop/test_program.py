@@ -1,9 +1,10 @@
 """A program is checked when it is made, and has a fingerprint of what decides a run."""
 
 import math
-from typing import Any, cast
+from typing import Any, cast, final
 
 import pytest
+from attrs import frozen
 
 from stepfold.loop import Limits, OutputSpec, Program, RetryPolicy, StopCondition, is_step_count
 from stepfold.values import (
@@ -112,6 +113,40 @@ def test_a_limit_of_a_tool_names_a_tool() -> None:
         UsageError, match=r"Limits\.calls_of: expected one of the tools \(none\), got 'pay'"
     ):
         program(limits=Limits(calls_of=(("pay", 1),)))
+
+
+@final
+@frozen
+class Chosen:
+    """Anything with a name will do."""
+
+    name: str
+
+
+def test_limits_of_tools_are_kept_by_name() -> None:
+    """However they were given, equal limits are equal."""
+    kept = (("look", 2), ("pay", 1))
+    by_tool = {Chosen("pay"): 1, Chosen("look"): 2}
+
+    assert Limits(calls_of=kept).calls_of == kept
+    assert Limits(calls_of=[("pay", 1), (Chosen("look"), 2)]).calls_of == kept
+    assert Limits(calls_of={"pay": 1, "look": 2}).calls_of == kept
+    assert Limits(calls_of={Chosen("pay"): 1, "look": 2}).calls_of == kept
+    assert Limits(calls_of=by_tool).calls_of == kept
+    assert Limits(calls_of={}) == Limits()
+
+
+@pytest.mark.parametrize("calls_of", [(("pay", 1), ("pay", 2)), {Chosen("pay"): 1, "pay": 2}])
+def test_a_tool_has_one_limit(calls_of: tuple[tuple[str, int], ...]) -> None:
+    """Which of two would hold?"""
+    with pytest.raises(UsageError, match=r"calls_of: expected each tool once, got 'pay' twice"):
+        Limits(calls_of=calls_of)
+
+
+def test_a_limit_of_a_tool_is_not_negative() -> None:
+    """No fewer than none."""
+    with pytest.raises(UsageError, match=r"calls_of\['pay'\]: expected a finite number that is"):
+        Limits(calls_of={"pay": -1})
 
 
 def test_a_stop_condition_is_a_function() -> None:

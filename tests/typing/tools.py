@@ -5,7 +5,7 @@ from typing import assert_type, final
 
 from attrs import frozen
 
-from stepfold import Outcome, Run, Success, ToolContext, tool
+from stepfold import Limits, Outcome, Run, Success, ToolContext, tool
 from stepfold.shell import AnyTool
 
 
@@ -148,6 +148,19 @@ async def tools_stay_callable(store: Store, context: ToolContext[Deps]) -> None:
     with_context("Oslo")  # type: ignore[call-arg, arg-type, unused-coroutine]  # pyright: ignore[reportCallIssue]
     coroutine("Oslo")  # type: ignore[unused-coroutine]  # pyright: ignore[reportUnusedCoroutine]
     plain("Oslo").fahrenheit  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+
+
+def limits_take_tools_and_names(by_name: dict[str, int], pairs: list[tuple[str, int]]) -> None:
+    by_tool = {plain: 1}
+    assert_type(Limits(calls_of={plain: 1, coroutine: 2}).calls_of, tuple[tuple[str, int], ...])
+    Limits(calls_of={plain: 1, "outcome": 2})
+    Limits(calls_of=by_name)
+    Limits(calls_of=by_tool)
+    Limits(calls_of=pairs)
+    Limits(calls_of=(("plain", 1), (coroutine, 2)))
+    Limits(calls_of={plain: "1"})  # type: ignore[dict-item]  # pyright: ignore[reportArgumentType]
+    Limits(calls_of=["plain"])  # type: ignore[list-item]  # pyright: ignore[reportArgumentType]
+    Limits(calls_of=plain)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
 def only_functions_become_tools() -> None:

@@ -2,14 +2,14 @@
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import Literal, TypeAlias, final
+from typing import Literal, Protocol, TypeAlias, final, runtime_checkable
 
 from attrs import field, frozen
 
-from stepfold.loop._stop import StopCondition, condition_name, is_step_count
+from stepfold.loop._stop import Named, StopCondition, condition_name, is_step_count
 from stepfold.schema import SchemaFault
 from stepfold.values import (
     DEFAULT_BOUNDS,
@@ -75,25 +75,48 @@ class RetryPolicy:
             raise UsageError(msg)
 
 
+@runtime_checkable
+class _Counts(Protocol):
+    """A mapping that a variable holds: type checkers take the type of its keys as it is."""
+
+    def items(self) -> Iterable[tuple[str | Named, int]]: ...
+
+
+_CallLimits: TypeAlias = Mapping[str | Named, int] | _Counts | Sequence[tuple[str | Named, int]]
+
+
+def _calls_by_name(given: _CallLimits) -> tuple[tuple[str, int], ...]:
+    limits: dict[str, int] = {}
+    for tool, count in given.items() if isinstance(given, _Counts) else given:
+        name = tool if isinstance(tool, str) else tool.name
+        _not_negative(f"Limits.calls_of[{name!r}]", count)
+        if name in limits:
+            msg = f"Limits.calls_of: expected each tool once, got {name!r} twice"
+            raise UsageError(msg)
+        limits[name] = count
+    return tuple(sorted(limits.items()))
+
+
 @final
 @frozen(order=False, kw_only=True)
 class Limits:
     """The hard budgets of a run, held by the loop; `None` is no limit.
 
-    `steps`, `tool_calls` and `calls_of` (pairs of a tool's name and a count) are never exceeded:
-    they are reserved when a call is issued, in call order. `tokens` are exceeded by at most one
-    reply's excess over its reservation. A call over its own tool's limit is answered by an
-    error; any other limit ends the run in `Stopped("limit-…")`. With `wrap_up_tokens`, one step
-    and so many tokens are kept back, within the limits, to ask for one last answer without tools.
+    `steps`, `tool_calls` and `calls_of` are never exceeded: they are reserved when a call is
+    issued, in call order. `calls_of` is given as `{tool: count}`, or by names, and kept as pairs
+    sorted by name. `tokens` are exceeded by at most one reply's excess over its reservation. A
+    call over its own tool's limit is answered by an error; any other limit ends the run in
+    `Stopped("limit-…")`, which tells what was reached. With `wrap_up_tokens`, one step and so many
+    tokens are kept back, within the limits, to ask for one last answer without tools.
 
     Raises:
-        UsageError: a limit is negative.
+        UsageError: a limit is negative, or there are two for one tool.
     """
 
     steps: int | None = None
     tokens: int | None = None
     tool_calls: int | None = None
-    calls_of: tuple[tuple[str, int], ...] = ()
+    calls_of: tuple[tuple[str, int], ...] = field(default=(), converter=_calls_by_name)
     wrap_up_tokens: int | None = None
 
     def __attrs_post_init__(self) -> None:
@@ -101,8 +124,6 @@ class Limits:
         _not_negative("Limits.tokens", self.tokens)
         _not_negative("Limits.tool_calls", self.tool_calls)
         _not_negative("Limits.wrap_up_tokens", self.wrap_up_tokens)
-        for tool, count in self.calls_of:
-            _not_negative(f"Limits.calls_of[{tool!r}]", count)
 
 
 NO_LIMITS = Limits()

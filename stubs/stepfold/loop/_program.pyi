@@ -1,8 +1,8 @@
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Literal, TypeAlias, final
+from typing import Literal, Protocol, TypeAlias, final, runtime_checkable
 from attrs import field, frozen
-from stepfold.loop._stop import StopCondition, is_step_count
+from stepfold.loop._stop import Named, StopCondition, is_step_count
 from stepfold.schema import SchemaFault
 from stepfold.values import (
     DEFAULT_BOUNDS,
@@ -32,13 +32,21 @@ class RetryPolicy:
 
     def __attrs_post_init__(self) -> None: ...
 
+@runtime_checkable
+class _Counts(Protocol):
+    def items(self) -> Iterable[tuple[str | Named, int]]: ...
+
+_CallLimits: TypeAlias = Mapping[str | Named, int] | _Counts | Sequence[tuple[str | Named, int]]
+
+def _calls_by_name(given: _CallLimits) -> tuple[tuple[str, int], ...]: ...
+
 @final
 @frozen(order=False, kw_only=True)
 class Limits:
     steps: int | None = None
     tokens: int | None = None
     tool_calls: int | None = None
-    calls_of: tuple[tuple[str, int], ...] = ()
+    calls_of: tuple[tuple[str, int], ...] = field(default=(), converter=_calls_by_name)
     wrap_up_tokens: int | None = None
 
     def __attrs_post_init__(self) -> None: ...
