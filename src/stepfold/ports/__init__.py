@@ -3,6 +3,7 @@
 from stepfold.ports._blocking import BLOCKING
 from stepfold.ports._clock import Clock
 from stepfold.ports._journal import Journal
+from stepfold.ports._keeping import KEEPER, Keeper, Kept
 from stepfold.ports._model import (
     LanguageModel,
     Middleware,
@@ -14,8 +15,11 @@ from stepfold.ports._model import (
 
 __all__ = (
     "BLOCKING",
+    "KEEPER",
     "Clock",
     "Journal",
+    "Keeper",
+    "Kept",
     "LanguageModel",
     "Middleware",
     "ModelStream",

@@ -60,6 +60,8 @@ async def driven(
     except anyio.get_cancelled_exc_class():
         await driver.cancel(OUTER)
         raise
+    finally:
+        await driver.keeper.aclose()
     return driver
 
 
@@ -109,6 +111,7 @@ def driven_sync(program: Program, first: Transition, runtime: Runtime[D]) -> Dri
     try:
         run_now(driver.run(), lambda: driver.doing)
     finally:
+        run_now(driver.keeper.aclose(), lambda: "closing what the model kept")
         BLOCKING.reset(token)
     return driver
 

@@ -43,9 +43,10 @@ from stepfold.loop.events import (
     Waited,
 )
 from stepfold.loop.notes import Note
-from stepfold.ports import BLOCKING, Clock
+from stepfold.ports import BLOCKING, KEEPER, Clock, LanguageModel
 from stepfold.shell._cancel import CancelHandle
 from stepfold.shell._execute import binding_error, execute
+from stepfold.shell._keeping import RunKeeper
 from stepfold.shell._runtime import Runtime
 from stepfold.shell._tool import ToolContext
 from stepfold.shell._waiting import Waiting, missed_loop, needs_loop
@@ -55,6 +56,7 @@ from stepfold.values import (
     ModelError,
     ModelErrorReason,
     ModelReply,
+    ModelRequest,
     ToolCall,
     UsageError,
 )
@@ -80,6 +82,7 @@ class Driver(Generic[D]):
         self.runtime = runtime
         self.waiting = waiting
         self.clock: Clock = runtime.clock
+        self.keeper: RunKeeper = RunKeeper()
         self._handle = cancel
         self._raised: tuple[ModelErrorReason, Exception] | None = None
         self._fault: BaseException | None = None
@@ -224,13 +227,20 @@ class Driver(Generic[D]):
         request = request_of(self.program, self.state)
         started = self.clock.now()
         try:
-            reply = await model.generate(request)
+            reply = await self._generated(model, request)
         except Exception as error:
             if BLOCKING.get() and missed_loop(error):
                 raise needs_loop(f"the model {command.model}") from error
             await self.feed(self.failed(command, error, None))
             return
         await self.feed(ModelReplied(command.key, reply, self.clock.now(), started=started))
+
+    async def _generated(self, model: LanguageModel, request: ModelRequest) -> ModelReply:
+        before = self.keeper.offer()
+        try:
+            return await model.generate(request)
+        finally:
+            KEEPER.set(before)
 
     def failed(
         self, command: CallModel, error: Exception, partial: ModelReply | None

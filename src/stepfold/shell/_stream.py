@@ -22,7 +22,7 @@ from stepfold.loop import Done, Program, ReplyFold, Transition, pending, request
 from stepfold.loop.commands import CallKey, CallModel, Command, RunTool
 from stepfold.loop.events import Event, ModelReplied
 from stepfold.loop.notes import Note
-from stepfold.ports import ModelStream
+from stepfold.ports import KEEPER, LanguageModel, ModelStream
 from stepfold.shell._cancel import CancelHandle
 from stepfold.shell._drive import OUTER
 from stepfold.shell._driver import Driver
@@ -33,6 +33,7 @@ from stepfold.values import (
     File,
     Instant,
     JsonText,
+    ModelRequest,
     ReasoningDelta,
     ReasoningFile,
     StreamPart,
@@ -152,8 +153,11 @@ class StreamDriver(Driver[D]):
                 reason = OUTER
             raise
         finally:
-            if not self.at_rest and self._fault is None:
-                await self.cancel(reason, partial)
+            try:
+                if not self.at_rest and self._fault is None:
+                    await self.cancel(reason, partial)
+            finally:
+                await self.keeper.aclose()
         return swallowed if of_group else None
 
     # --- pulling ------------------------------------------------------------------------------
@@ -196,6 +200,7 @@ class StreamDriver(Driver[D]):
         if self._fault is not None:
             raise self._fault
         await self.cancel(reason, partial)
+        await self.keeper.aclose()
 
     def _stop_workers(self) -> None:
         self.forget_commands()
@@ -223,6 +228,7 @@ class StreamDriver(Driver[D]):
             elif self._commands:
                 await self._start(self._commands)
             else:
+                await self.keeper.aclose()
                 raise StopAsyncIteration
 
     async def _start(self, commands: deque[Command]) -> None:
@@ -268,17 +274,34 @@ class StreamDriver(Driver[D]):
         fold = ReplyFold(self.state.call_ids, lambda n: f"{run}/{at_step}/{n}")
         started = self.clock.now()
         try:
-            manager = model.stream(request)
-            parts = await manager.__aenter__()
+            manager, parts = await self._streamed(model, request)
         except Exception as error:  # noqa: BLE001 - a model is somebody else's code
             await self.feed(self.failed(command, error, None))
             return
         self._open = _Open(command, manager, parts, fold, started)
 
+    async def _streamed(
+        self, model: LanguageModel, request: ModelRequest
+    ) -> tuple[ModelStream, AsyncIterator[StreamPart]]:
+        before = self.keeper.offer()
+        try:
+            manager = model.stream(request)
+            return manager, await manager.__aenter__()
+        finally:
+            KEEPER.set(before)
+
+    async def _early_part(self, opened: _Open) -> StreamPart:
+        before = self.keeper.offer()
+        try:
+            return await opened.parts.__anext__()
+        finally:
+            KEEPER.set(before)
+
     async def _next_part(self, opened: _Open) -> RunPart | None:
         """Pull one part of the reply; at its end, let the reply happen."""
         try:
-            part = await opened.parts.__anext__()
+            # What has begun to answer has its connection, and setting a variable costs a delta.
+            part = await (opened.parts.__anext__() if opened.times else self._early_part(opened))
             shown = opened.fold.add(part)
         except StopAsyncIteration:
             await self._reply_ended(opened)

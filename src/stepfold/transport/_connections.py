@@ -1,67 +1,53 @@
 """Which client a request goes through, and how long it lives.
 
-Importing httpx and reading the root certificates takes a tenth of a second and happens once a
-process, when first needed. A client then costs a quarter of a millisecond, so unless something
-else was said each exchange has its own and closes it: a model needs no closing, and nothing is
-left open in an event loop that ends. Inside `async with` (or, without an event loop, `with`) one
-client is kept, and connections live on between requests.
+A model needs no closing, and nothing is left open in an event loop that ends, so a client lives
+as long as something that is certain to end. In this order: that of the user; one for a block of
+`async with` (or, without an event loop, `with`); one for the run whose model is asked, which the
+run closes when it rests; else one for each exchange. Each run has its own, so that none can close
+what another uses; a block is there to share one.
 """
 
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
-from functools import cache
-from ssl import SSLContext
 from threading import Lock
 from types import TracebackType
-from typing import Protocol, Self, final
+from typing import TYPE_CHECKING, Self, final
 
 from anyio.lowlevel import RunVar
 from attrs import define
 
-from stepfold.ports import BLOCKING
+from stepfold.ports import BLOCKING, KEEPER
 from stepfold.transport._client import BlockingHttpClient, HttpClient
 from stepfold.transport._messages import DEFAULT_LIMITS, HttpLimits
 from stepfold.values import UsageError
 
-
-class _OwnClient(HttpClient, Protocol):
-    async def aclose(self) -> None: ...
-
-
-class _OwnBlockingClient(BlockingHttpClient, Protocol):
-    def close(self) -> None: ...
+if TYPE_CHECKING:
+    from stepfold.transport._own_client import OwnBlockingClient, OwnClient
 
 
-@cache
-def _certificates() -> SSLContext:
-    import httpx
+def _own_client() -> "OwnClient":
+    from stepfold.transport._own_client import OwnClient
 
-    return httpx.create_ssl_context()
-
-
-def _own_client() -> _OwnClient:
-    import httpx
-
-    return httpx.AsyncClient(verify=_certificates())
+    return OwnClient()
 
 
-def _own_blocking_client() -> _OwnBlockingClient:
-    import httpx
+def _own_blocking_client() -> "OwnBlockingClient":
+    from stepfold.transport._own_client import OwnBlockingClient
 
-    return httpx.Client(verify=_certificates())
+    return OwnBlockingClient()
 
 
 @define(eq=False)
 class _Kept:
     """A client that is kept, and by how many blocks."""
 
-    client: _OwnClient
+    client: "OwnClient"
     users: int = 1
 
 
 @define(eq=False)
 class _KeptBlocking:
-    client: _OwnBlockingClient
+    client: "OwnBlockingClient"
     users: int = 1
 
 
@@ -112,6 +98,11 @@ class HttpConnections:
         if kept is not None:
             yield kept.client
             return
+        keeper = KEEPER.get()
+        of_run = None if keeper is None else keeper.keep(self, _own_client)
+        if of_run is not None:
+            yield of_run
+            return
         client = _own_client()
         try:
             yield client
@@ -137,6 +128,11 @@ class HttpConnections:
         kept = self._kept_blocking
         if kept is not None:
             yield kept.client
+            return
+        keeper = KEEPER.get()
+        of_run = None if keeper is None else keeper.keep(self, _own_blocking_client)
+        if of_run is not None:
+            yield of_run
             return
         client = _own_blocking_client()
         try:

@@ -1,6 +1,7 @@
 from stepfold.ports._blocking import BLOCKING
 from stepfold.ports._clock import Clock
 from stepfold.ports._journal import Journal
+from stepfold.ports._keeping import KEEPER, Keeper, Kept
 from stepfold.ports._model import (
     LanguageModel,
     Middleware,
@@ -12,8 +13,11 @@ from stepfold.ports._model import (
 
 __all__ = (
     "BLOCKING",
+    "KEEPER",
     "Clock",
     "Journal",
+    "Keeper",
+    "Kept",
     "LanguageModel",
     "Middleware",
     "ModelStream",

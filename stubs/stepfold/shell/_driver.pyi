@@ -5,6 +5,7 @@ from stepfold.loop.events import Event, ModelFailed
 from stepfold.loop.notes import Note
 from stepfold.ports import Clock
 from stepfold.shell._cancel import CancelHandle
+from stepfold.shell._keeping import RunKeeper
 from stepfold.shell._runtime import Runtime
 from stepfold.shell._waiting import Waiting
 from stepfold.values import JsonText, ModelReply
@@ -22,6 +23,7 @@ class Driver(Generic[D]):
     ) -> None: ...
     state: LoopState
     clock: Clock
+    keeper: RunKeeper
 
     @property
     def at_rest(self) -> bool: ...

@@ -46,8 +46,8 @@ _SHORTEST_SECRET = 8
 class OpenAIChatModel:
     """A model that speaks OpenAI's chat completions; a `LanguageModel`.
 
-    It needs no closing. `async with model:` (or `with model:` for runs without an event loop)
-    keeps connections open between the calls inside the block.
+    It needs no closing. A run keeps its connection until it rests; `async with model:` (or `with
+    model:` for runs without an event loop) keeps connections open for all runs inside the block.
     """
 
     def __init__(
