@@ -8,9 +8,9 @@ from types import TracebackType
 from typing import Final, final
 
 from anyio import to_thread
+from attrs import frozen
 
-from stepfold.ports import LanguageModel, streamed
-from stepfold.ports._blocking import BLOCKING
+from stepfold.ports import BLOCKING, LanguageModel, streamed
 from stepfold.providers.local._engine import LocalEngine, check_installed, start_engine
 from stepfold.providers.openai_chat import ChatDialect, OpenAIChatModel, openai_compatible
 from stepfold.shell import emulate_tools
@@ -23,11 +23,7 @@ _with_tools = emulate_tools(max_string_length=300, with_examples=True)
 
 
 def _way_to(engine: LocalEngine, name: str) -> OpenAIChatModel:
-    """The model over HTTP, with a connection for each request.
-
-    Kept ones are not worth it on one machine: the server closes them now and then at the very
-    moment when the next request is sent.
-    """
+    """The model over HTTP."""
     return openai_compatible(
         name,
         base_url=engine.base_url,
@@ -171,12 +167,12 @@ class _LazyModel:
         return self._name
 
     async def _started(self) -> LanguageModel:
-        engine = _engines.get((os.getpid(), self._name))
-        if engine is None and BLOCKING.get():
-            engine = _start_once(self._name)
-        elif engine is None:
-            engine = await to_thread.run_sync(_start_once, self._name)
-        return _way_to(engine, self._name)
+        running = _engines.get((os.getpid(), self._name))
+        if running is None and BLOCKING.get():
+            running = _start_once(self._name)
+        elif running is None:
+            running = await to_thread.run_sync(_start_once, self._name)
+        return running.way
 
     async def generate(self, request: ModelRequest, /) -> ModelReply:
         model = await self._started()
@@ -190,16 +186,26 @@ class _LazyModel:
                 yield part
 
 
+@final
+@frozen(order=False, eq=False)
+class _Running:
+    """A server of this process and the one way to it, whose connections a run can keep."""
+
+    engine: LocalEngine
+    way: OpenAIChatModel
+
+
 # By process: the threads of a server do not survive a fork.
-_engines: dict[tuple[int, str], LocalEngine] = {}
+_engines: dict[tuple[int, str], _Running] = {}
 _starting = Lock()
 
 
-def _start_once(name: str) -> LocalEngine:
+def _start_once(name: str) -> _Running:
     with _starting:
-        engine = _engines.get((os.getpid(), name))
-        if engine is None:
+        running = _engines.get((os.getpid(), name))
+        if running is None:
             engine = start_engine(name)
-            _engines[os.getpid(), name] = engine
+            running = _Running(engine, _way_to(engine, name))
+            _engines[os.getpid(), name] = running
             atexit.register(_engines.clear)
-        return engine
+        return running
