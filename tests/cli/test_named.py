@@ -12,7 +12,9 @@ SUMS = ("--model", "desk:sums")
     [
         (("--model", "openai/gpt-5.4"), "set the environment variable OPENAI_API_KEY"),
         (("--model", "openai:gpt-5.4"), "set the environment variable OPENAI_API_KEY"),
-        (("--model", "nobody/x"), "there is no provider 'nobody'; there are local, openai"),
+        (("--model", "openai-compatible/x"), "set the environment variable OPENAI_COMPATIBLE_BASE"),
+        (("--model", "nobody/x"), "there is no provider 'nobody'; there are "),
+        (("--model", "nobody/x"), "is openai-compatible/x, at OPENAI_COMPATIBLE_BASE_URL"),
         (("--model", "nobody"), "expected a model as provider/model, such as openai/gpt-5.4"),
         (("--model", "local/gpt-7"), "there is local/smollm2"),
         (("--model", "local:gpt-7"), "there is local/smollm2"),
@@ -36,11 +38,13 @@ def test_a_mistake_in_a_name_is_told_with_what_to_do(
     arguments: tuple[str, ...], told: str, stepfold: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_COMPATIBLE_BASE_URL", raising=False)
     done = stepfold("run", "Hi.", *arguments)
 
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("error: ")
     assert told in done.err
+    assert "Python" not in done.err
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def carried_out(task: Callable[[], Awaitable[int]], screen: Screen) -> int:
     try:
         return anyio.run(task)
     except UsageError as error:
-        screen.complain(str(error))
+        screen.complain(at_the_command_line(str(error)))
         return MISUSED
     except KeyboardInterrupt:
         screen.complain("interrupted")
@@ -58,6 +58,11 @@ def carried_out(task: Callable[[], Awaitable[int]], screen: Screen) -> int:
         # Nobody reads any more: leave nothing in the buffer that would fail at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return FAILED
+
+
+def at_the_command_line(text: str) -> str:
+    """What of an error's text can be followed here: all but a last sentence for Python."""
+    return text.partition(" In Python, ")[0]
 
 
 @asynccontextmanager

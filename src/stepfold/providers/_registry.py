@@ -36,8 +36,8 @@ def _openai_compatible(model_id: str) -> LanguageModel:
     if not base_url:
         raise UsageError(
             f"openai-compatible/{model_id} needs an address: set the environment variable "
-            f"OPENAI_COMPATIBLE_BASE_URL to that of the server, such as http://localhost:8080/v1, "
-            f"or make the model with openai_compatible({model_id!r}, base_url=…)"
+            f"OPENAI_COMPATIBLE_BASE_URL to that of the server, such as http://localhost:8080/v1. "
+            f"In Python, openai_compatible({model_id!r}, base_url=…) does it too."
         )
     key = os.environ.get("OPENAI_COMPATIBLE_API_KEY")
     return openai_compatible(model_id, base_url=base_url, api_key=key)
@@ -81,7 +81,8 @@ def resolve_model(name: str) -> LanguageModel:
             return entry.make(match[2])
     raise UsageError(
         f"there is no provider {match[1]!r}; there are {_names()}. A server that speaks chat "
-        f"completions needs none: openai_compatible({match[2]!r}, base_url=…)"
+        f"completions is openai-compatible/{match[2]}, at OPENAI_COMPATIBLE_BASE_URL. In Python, "
+        f"openai_compatible({match[2]!r}, base_url=…) makes it."
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from attrs import evolve
 
+from stepfold.providers._keys import key_of
 from stepfold.providers.openai_chat._model import OpenAIChatModel
 from stepfold.providers.openai_chat._options import ChatDialect, ChatOptions, openai_dialect
 from stepfold.transport import BlockingHttpClient, HttpClient, HttpLimits
@@ -35,12 +36,12 @@ def openai(
     Raises:
         UsageError: if there is no key.
     """
-    key = (api_key or os.environ.get("OPENAI_API_KEY") or "").strip()
-    if not key:
-        raise UsageError(
-            f"openai/{model_id} needs a key: set the environment variable OPENAI_API_KEY "
-            f"(keys are made at https://platform.openai.com/api-keys), or pass api_key=…"
-        )
+    key = key_of(
+        api_key,
+        model=f"openai/{model_id}",
+        variable="OPENAI_API_KEY",
+        made_at="https://platform.openai.com/api-keys",
+    )
     own = {"openai-organization": organization, "openai-project": project}
     given = {name: value for name, value in own.items() if value} | dict(headers or {})
     options = ChatOptions(
