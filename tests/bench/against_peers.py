@@ -29,6 +29,7 @@ NODE: Mapping[str, tuple[str, ...]] = {
     "ai": ("ai@7.0.173", "zod@4"),
     "voltagent": ("@voltagent/core@2.10.0", "ai@6.0.326", "zod@4"),
 }
+NEEDS_3_12 = {"vercel"}
 NAMES = {"vercel": "ai (Python)", "ai": "ai (TypeScript)", "voltagent": "VoltAgent"}
 WORKLOADS: tuple[tuple[str, int, str, Callable[[], Figure], Callable[[], Figure]], ...] = (
     ("w1", 100, "100 steps", lambda: bare.tool_loop(100), lambda: loop.tool_loop(100)),
@@ -52,7 +53,11 @@ def report() -> None:
     for name, took in rows.items():
         _line(name, took, ours)
     for peer in (*PYTHON, *NODE):
-        command, environment = _python(peer) if peer in PYTHON else _node(peer)
+        try:
+            command, environment = _python(peer) if peer in PYTHON else _node(peer)
+        except subprocess.CalledProcessError as error:
+            print(f"{NAMES.get(peer, peer):>22}  cannot be installed here: {error}")
+            continue
         took = [
             _measured([*command, workload, str(size)], environment)
             for workload, size, _, _, _ in WORKLOADS
@@ -88,9 +93,20 @@ def _python(peer: str) -> tuple[list[str], Mapping[str, str]]:
     home = HOME / peer
     python = home / "bin" / "python"
     if not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", str(home)], check=True)
-        subprocess.run([str(python), "-m", "pip", "install", "-q", *PYTHON[peer]], check=True)
+        subprocess.run([_interpreter(peer), "-m", "venv", str(home)], check=True)
+        install = [str(python), "-m", "pip", "install", "-q", *PYTHON[peer]]
+        if subprocess.run(install, check=False).returncode:
+            shutil.rmtree(home)
+            raise subprocess.CalledProcessError(1, " ".join(install[2:]))
     return [str(python), str(HERE / "run.py"), peer], {}
+
+
+def _interpreter(peer: str) -> str:
+    """The Python to run a library on: this one, unless it asks for a later one that is here."""
+    for later in ("python3.12", "python3.13") if peer in NEEDS_3_12 else ():
+        if not subprocess.run([later, "-c", ""], capture_output=True, check=False).returncode:
+            return later
+    return sys.executable
 
 
 def _node(peer: str) -> tuple[list[str], Mapping[str, str]]:
