@@ -448,4 +448,4 @@ def test_limits_hold_for_the_calls_of_a_history() -> None:
     """They count as issued in this run (law 9)."""
     run = started(program(guarded(), limits=Limits(tool_calls=0)), [*ASKED, told(response())])
 
-    assert Stopped(Stop("limit-tool-calls", JsonText('{"limit":0}'))) == run.end
+    assert Stopped(Stop("limit-tool-calls", JsonText('{"reached":0,"limit":0}'))) == run.end

@@ -645,7 +645,7 @@ def test_the_limit_of_tool_calls_is_reserved_in_call_order_and_stops_the_run() -
     run.finish(1)
     run.finish(0)
 
-    assert Stopped(Stop("limit-tool-calls", JsonText('{"limit":2}'))) == run.end
+    assert Stopped(Stop("limit-tool-calls", JsonText('{"reached":2,"limit":2}'))) == run.end
     assert (
         ErrorTextOutput("not run: the run's limit of 2 tool calls is used up")
         == run.answers[2].output
@@ -697,7 +697,7 @@ def test_a_limit_that_was_met_before_a_person_answered_still_stops_the_run() -> 
     run.finish(0)
     run.answer(2, approved=False)
 
-    assert Stopped(Stop("limit-tool-calls", JsonText('{"limit":1}'))) == run.end
+    assert Stopped(Stop("limit-tool-calls", JsonText('{"reached":1,"limit":1}'))) == run.end
 
 
 def test_a_json_result_is_shown_as_json() -> None:

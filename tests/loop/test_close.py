@@ -234,7 +234,7 @@ def test_a_call_that_the_budget_leaves_no_room_for_is_not_made() -> None:
     run.reply(call(), usage=Usage(10, 5))
     run.finish()
 
-    assert Stopped(Stop("limit-tokens", JsonText('{"spent":15,"limit":30}'))) == run.end
+    assert Stopped(Stop("limit-tokens", JsonText('{"reached":15,"limit":30}'))) == run.end
 
 
 def test_the_reply_is_capped_to_what_the_budget_leaves() -> None:

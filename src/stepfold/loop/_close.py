@@ -158,8 +158,8 @@ def after_step(program: Program, out: Draft, step: int, *, refused: bool = False
             stopped(program, out, step, verdict)
             return
     if refused:
-        evidence = JsonText(f'{{"limit":{program.limits.tool_calls}}}')
-        stopped(program, out, step, Stop(LIMIT_TOOL_CALLS, evidence))
+        stop = _at_limit(LIMIT_TOOL_CALLS, out.total_issued, program.limits.tool_calls)
+        stopped(program, out, step, stop)
     elif program.checks_stop and out.transcript.steps:
         out.commands.append(CheckStop(step))
         out.phase = Checking(step)
@@ -207,12 +207,16 @@ def limit_met(program: Program, out: Draft, step: int, *, kept_back: bool) -> St
     if limits.steps is not None:
         allowed = limits.steps if wrap_up is None else limits.steps - 1
         if step >= allowed:
-            return Stop(LIMIT_STEPS, JsonText(f'{{"reached":{step},"limit":{limits.steps}}}'))
+            return _at_limit(LIMIT_STEPS, step, limits.steps)
     if limits.tokens is not None:
         room = room_for_output(program, out, kept_back=kept_back)
         if room is not None and room <= 0:
-            return Stop(LIMIT_TOKENS, JsonText(f'{{"spent":{out.spent},"limit":{limits.tokens}}}'))
+            return _at_limit(LIMIT_TOKENS, out.spent, limits.tokens)
     return None
+
+
+def _at_limit(name: str, reached: int, limit: int | None) -> Stop:
+    return Stop(name, JsonText(f'{{"reached":{reached},"limit":{limit}}}'))
 
 
 def room_for_output(program: Program, out: Draft, *, kept_back: bool) -> int | None:

@@ -106,8 +106,9 @@ class Limits:
     issued, in call order. `calls_of` is given as `{tool: count}`, or by names, and kept as pairs
     sorted by name. `tokens` are exceeded by at most one reply's excess over its reservation. A
     call over its own tool's limit is answered by an error; any other limit ends the run in
-    `Stopped("limit-…")`, which tells what was reached. With `wrap_up_tokens`, one step and so many
-    tokens are kept back, within the limits, to ask for one last answer without tools.
+    `Stopped("limit-…")`, whose evidence is `{"reached":…,"limit":…}`. With `wrap_up_tokens`, one
+    step and so many tokens are kept back, within the limits, to ask for one last answer without
+    tools.
 
     Raises:
         UsageError: a limit is negative, or there are two for one tool.
