@@ -291,7 +291,7 @@ def test_answering_live_and_in_the_history_lead_to_the_same_prompt(approved: boo
         ),
         (
             (call("pay", '{"bad":1}'), request()),
-            "the arguments do not fit the tool: /bad: expected no such property",
+            "the arguments do not fit the schema of pay: /bad: expected no such property",
         ),
         ((call("steal"), request()), "no tool is named 'steal'; the tools are: pay"),
     ],

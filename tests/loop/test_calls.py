@@ -91,11 +91,11 @@ def test_blank_arguments_are_an_empty_object(text: str) -> None:
         (call("look", "NaN"), "the arguments are not acceptable JSON: NaN is not JSON"),
         (
             call("look", "[]"),
-            "the arguments do not fit the tool: (the whole input): expected an object",
+            "the arguments do not fit the schema of look: (the whole input): expected an object",
         ),
         (
             call("look", '{"bad":1}'),
-            "the arguments do not fit the tool: /bad: expected no such property",
+            "the arguments do not fit the schema of look: /bad: expected no such property",
         ),
     ],
 )
@@ -142,7 +142,7 @@ def test_a_bad_call_goes_to_the_repair_hook_once() -> None:
 
     run.repair(text='{"bad":1}')
 
-    assert errors(run) == ["the arguments do not fit the tool: /bad: expected no such property"]
+    assert errors(run) == ["the arguments do not fit the schema of look: /bad: expected no such property"]
     assert sum(isinstance(command, RepairCall) for command in run.commands) == 1
 
 

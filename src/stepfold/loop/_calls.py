@@ -58,7 +58,8 @@ def fault_of(program: Program, visible: Mapping[str, ToolSpec], call: ToolCall) 
     faults = spec.check(parsed.unwrap())
     if not faults:
         return None
-    return "the arguments do not fit the tool: " + "; ".join(map(_fault_text, faults))
+    told = "; ".join(map(_fault_text, faults))
+    return f"the arguments do not fit the schema of {call.tool_name}: {told}"
 
 
 def _fault_text(fault: SchemaFault) -> str:

@@ -54,12 +54,12 @@ def binding_error(tool: AnyTool[D, object], call: ToolCall) -> str | None:
         case Success(_):
             return None
         case Failure(faults):
-            return "the arguments do not fit the tool: " + fault_texts(faults)
+            return _refused(tool, faults)
 
 
-def fault_texts(faults: Faults) -> str:
-    """Faults in one line."""
-    return "; ".join(f"{fault.pointer or '(the whole input)'}: {fault.message}" for fault in faults)
+def _refused(tool: AnyTool[D, object], faults: Faults) -> str:
+    told = "; ".join(f"{fault.pointer or '(the whole input)'}: {fault.message}" for fault in faults)
+    return f"the arguments are refused by {tool.name}: {told}"
 
 
 async def execute(
@@ -78,8 +78,7 @@ async def execute(
     """
     bound = bound_arguments(tool, call)
     if isinstance(bound, Failure):
-        faults = bound.failure()
-        return ToolFailed(f"the arguments do not fit the tool: {fault_texts(faults)}", "invalid")
+        return ToolFailed(_refused(tool, bound.failure()), "invalid")
     args, keywords = bound.unwrap()
     if tool.takes_context:
         args = (context, *args)
