@@ -1,20 +1,18 @@
 """`Agent`: a program and what it stands for, under one roof. The loop itself is elsewhere."""
 
-import secrets
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Generic, cast, final, overload
 
 import anyio
-from attrs import frozen
 from typing_extensions import TypeForm, TypeVar, Unpack
 
 from stepfold.agent._answers import Answer
+from stepfold.agent._begun import Begun, begun, in_event_loop
 from stepfold.agent._checks import (
     checked_condition,
     json_options,
     name_in,
-    prompt_messages,
     require_choice,
     require_deps,
     require_deps_type,
@@ -25,13 +23,13 @@ from stepfold.agent._checks import (
     require_settings,
     require_tools,
 )
+from stepfold.agent._hooks import hooks_of, specs_under
 from stepfold.agent._options import RunOptions
 from stepfold.agent._output import Output, text
 from stepfold.agent._run import Run, RunFailed, failure_text
 from stepfold.agent._run_stream import RunStream
 from stepfold.loop import (
     Done,
-    JournalHeader,
     Limits,
     LoopState,
     Program,
@@ -39,19 +37,19 @@ from stepfold.loop import (
     RetryPolicy,
     StopCondition,
     Transition,
-    begin,
-    command_ids,
     is_step_count,
 )
 from stepfold.loop.events import ApprovalAnswered, Event
 from stepfold.ports import BLOCKING, Clock, Journal, LanguageModel
 from stepfold.shell import (
     AnyTool,
-    CancelHandle,
     Driver,
+    PrepareStep,
+    RepairToolCall,
     Runtime,
     StreamDriver,
     SystemClock,
+    ToolApproval,
     driven,
     tools_by_name,
 )
@@ -94,6 +92,10 @@ class Agent(Generic[Deps_contra, Out_co]):
         tool_choice: Whether the model may, must or must not call tools, in every step.
         retry: When a failed model call is made again.
         provider_options: What only one provider understands, by provider.
+        prepare_step: Asked before each step: what it shall be like.
+        repair_tool_call: Asked for better arguments where a call cannot be accepted.
+        tool_approval: A policy for all calls, or rules for those of some tools; where there is
+            one, it decides in place of `needs_approval`.
         concurrency: How many tools of one run may be at work at once.
         allow_system_messages: Whether a history may hold system messages.
 
@@ -115,6 +117,9 @@ class Agent(Generic[Deps_contra, Out_co]):
         tool_choice: ToolChoice = "auto",
         retry: RetryPolicy | None = None,
         provider_options: Mapping[str, object] | None = None,
+        prepare_step: PrepareStep[Deps_contra] | None = None,
+        repair_tool_call: RepairToolCall[Deps_contra] | None = None,
+        tool_approval: ToolApproval[Deps_contra] | None = None,
         concurrency: int | None = None,
         allow_system_messages: bool = False,
     ) -> None:
@@ -138,9 +143,11 @@ class Agent(Generic[Deps_contra, Out_co]):
         self.output: Output[Out_co] = cast("Output[Out_co]", text()) if output is None else output
         table = tools_by_name(self._tools)
         require_choice(tool_choice, table)
+        self._hooks = hooks_of(prepare_step, repair_tool_call, tool_approval, table)
+        specs = {name: tool.spec for name, tool in table.items()}
         self.program: Program = Program(
             models=(name,),
-            tools={name: tool.spec for name, tool in table.items()},
+            tools=specs_under(self._hooks, specs),
             instructions=instructions,
             settings=settings,
             tool_choice=tool_choice,
@@ -152,6 +159,8 @@ class Agent(Generic[Deps_contra, Out_co]):
             retry=RetryPolicy() if retry is None else retry,
             provider_options=json_options(provider_options),
             allow_system_messages=allow_system_messages,
+            prepares=prepare_step is not None,
+            repairs=repair_tool_call is not None,
         )
 
     # --- running ------------------------------------------------------------------------------
@@ -256,7 +265,7 @@ class Agent(Generic[Deps_contra, Out_co]):
             RunFailed: the run ended in `Failed`; the exception carries the run.
             UsageError: an argument is wrong, or this is called within a running event loop.
         """
-        if _in_event_loop():
+        if in_event_loop():
             raise UsageError(
                 "generate_sync: expected no running event loop, got one: use `await generate(…)`"
             )
@@ -428,6 +437,7 @@ class Agent(Generic[Deps_contra, Out_co]):
             clock=SystemClock() if clock is None else clock,
             journal=journal,
             concurrency=self._concurrency,
+            hooks=self._hooks,
         )
 
     async def _driven(
@@ -441,20 +451,10 @@ class Agent(Generic[Deps_contra, Out_co]):
 
     def _begin(
         self, prompt: str | Sequence[Message], deps: object, options: RunOptions
-    ) -> "_Begun[Deps_contra]":
+    ) -> Begun[Deps_contra]:
         require_known(options)
-        cancel, run_id, seed = options.get("cancel"), options.get("run_id"), options.get("seed")
-        require_options(cancel, run_id, seed)
         runtime = self._runtime(deps, options.get("journal"), options.get("clock"))
-        run = f"run-{secrets.token_hex(8)}" if run_id is None else run_id
-        drawn = secrets.randbits(63) if seed is None else seed
-        at = runtime.clock.now()
-        messages = prompt_messages(prompt)
-        first = begin(self.program, messages, run=run, seed=drawn, at=at)
-        header = JournalHeader(
-            run, drawn, at, messages, self.program.fingerprint, commands=command_ids(first)
-        )
-        return _Begun(first, runtime, header, cancel)
+        return begun(self.program, prompt, runtime, options)
 
     def _outcome(self, driver: Driver[Deps_contra]) -> Outcome[Run[Out_co], RunFailed]:
         run = Run(driver.state, self.output)
@@ -471,22 +471,3 @@ class Agent(Generic[Deps_contra, Out_co]):
                 return run
             case Failure(failed):
                 raise failed
-
-
-@final
-@frozen(eq=False)
-class _Begun(Generic[Deps_contra]):
-    """A run that is about to be driven."""
-
-    first: Transition
-    runtime: Runtime[Deps_contra]
-    header: JournalHeader
-    cancel: CancelHandle | None
-
-
-def _in_event_loop() -> bool:
-    try:
-        anyio.get_current_task()
-    except RuntimeError:
-        return False
-    return True

@@ -5,6 +5,18 @@ from stepfold.shell._clock import SystemClock
 from stepfold.shell._drive import drive, drive_sync, driven, driven_sync
 from stepfold.shell._driver import Driver
 from stepfold.shell._emulate_tools import emulate_tools
+from stepfold.shell._hooks import (
+    ApprovalContext,
+    ApprovalPolicy,
+    ApprovalRule,
+    Hooks,
+    PrepareStep,
+    RepairContext,
+    RepairToolCall,
+    StepContext,
+    ToolApproval,
+    Verdict,
+)
 from stepfold.shell._journal import MemoryJournal
 from stepfold.shell._runtime import Runtime, tools_by_name
 from stepfold.shell._stream import RunPart, StreamDriver, ToolProgressed
@@ -19,18 +31,28 @@ from stepfold.shell._tool import (
 
 __all__ = (
     "AnyTool",
+    "ApprovalContext",
+    "ApprovalPolicy",
+    "ApprovalRule",
     "CancelHandle",
     "Driver",
+    "Hooks",
     "MemoryJournal",
+    "PrepareStep",
+    "RepairContext",
+    "RepairToolCall",
     "RunPart",
     "Runtime",
+    "StepContext",
     "StreamDriver",
     "SystemClock",
     "Tool",
+    "ToolApproval",
     "ToolContext",
     "ToolDecorator",
     "ToolOptions",
     "ToolProgressed",
+    "Verdict",
     "drive",
     "drive_sync",
     "driven",

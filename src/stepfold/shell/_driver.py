@@ -31,13 +31,27 @@ from stepfold.loop import (
     request_of,
     step,
 )
-from stepfold.loop.commands import BindCall, CallKey, CallModel, Command, RunTool, Wait
+from stepfold.loop.commands import (
+    BindCall,
+    CallKey,
+    CallModel,
+    CheckStop,
+    Command,
+    PrepareStep,
+    RepairCall,
+    ResolveApproval,
+    RunTool,
+    Wait,
+)
 from stepfold.loop.events import (
+    ApprovalDecided,
     CallBound,
+    CallRepaired,
     Cancelled,
     Event,
     ModelFailed,
     ModelReplied,
+    StepPrepared,
     ToolReturned,
     ToolStarted,
     Waited,
@@ -46,6 +60,7 @@ from stepfold.loop.notes import Note
 from stepfold.ports import BLOCKING, KEEPER, Clock, LanguageModel
 from stepfold.shell._cancel import CancelHandle
 from stepfold.shell._execute import binding_error, execute
+from stepfold.shell._hooks import decided, missing_hooks, prepared, repaired
 from stepfold.shell._keeping import RunKeeper
 from stepfold.shell._runtime import Runtime
 from stepfold.shell._tool import ToolContext
@@ -215,11 +230,14 @@ class Driver(Generic[D]):
                 await self.feed(Waited(key, self.clock.now()))
             case BindCall(key):
                 await self._bind(key)
-            case _:
-                raise UsageError(
-                    f"drive: expected a program without hooks of its own, got a "
-                    f"{type(command).__name__} command: answer it by driving the loop by hand"
-                )
+            case PrepareStep(at_step):
+                await self._prepare(at_step)
+            case RepairCall(key):
+                await self._repair(key)
+            case ResolveApproval(key):
+                await self._resolve(key)
+            case CheckStop():  # refused by `check`
+                raise UsageError("drive: expected stop conditions that are pure")
 
     async def call_model(self, command: CallModel) -> None:
         """Ask the model for a whole reply; a stream overrides this."""
@@ -264,6 +282,30 @@ class Driver(Generic[D]):
         if call is not None:
             error = binding_error(self.runtime.tools[call.tool_name], call)
             await self.feed(CallBound(key, error, self.clock.now()))
+
+    async def _prepare(self, at_step: int) -> None:
+        runtime = self.runtime
+        plan = await prepared(
+            runtime.hooks, runtime.deps, self.program, self.state, at_step, self.waiting
+        )
+        await self.feed(StepPrepared(at_step, plan, self.clock.now()))
+
+    async def _repair(self, key: CallKey) -> None:
+        call, runtime = self._call_of(key), self.runtime
+        if call is not None:
+            text = await repaired(
+                runtime.hooks, runtime.deps, self.program, self.state, call, self.waiting
+            )
+            await self.feed(CallRepaired(key, text, self.clock.now()))
+
+    async def _resolve(self, key: CallKey) -> None:
+        call, runtime = self._call_of(key), self.runtime
+        if call is not None:
+            verdict = await decided(
+                runtime.hooks, runtime.deps, self.state, key.step, call, self.waiting
+            )
+            decision, at = verdict.decision, self.clock.now()
+            await self.feed(ApprovalDecided(key, decision, at, reason=verdict.reason))
 
     async def _run_tool(self, command: RunTool) -> None:
         key = command.key
@@ -311,8 +353,13 @@ class Driver(Generic[D]):
         """Refuse a program that this runtime cannot carry out.
 
         Raises:
-            UsageError: a model or a tool that the program names is not here.
+            UsageError: a model, a tool or a hook that the program asks for is not here.
         """
+        for command, hook in missing_hooks(self.program, self.runtime.hooks):
+            raise UsageError(
+                f"hooks: the program issues {command}, which {hook} answers, and the runtime has "
+                "none: give it one, or drive the loop by hand"
+            )
         owed = pending(self.state)
         models = [command.model for command in owed if isinstance(command, CallModel)]
         for name in (*self.program.models, *models):

@@ -9,6 +9,7 @@ from attrs import frozen
 
 from stepfold.ports import Clock, Journal, LanguageModel, model_name
 from stepfold.shell._clock import SystemClock
+from stepfold.shell._hooks import Hooks
 from stepfold.shell._tool import AnyTool, name_of
 from stepfold.values import UsageError
 
@@ -67,6 +68,7 @@ class Runtime(Generic[D]):
         clock: Where the time of events comes from; the system's by default.
         journal: Where events are written, before they count.
         concurrency: How many tools of one run may be at work at once.
+        hooks: What answers `PrepareStep`, `RepairCall` and `ResolveApproval`.
 
     Raises:
         UsageError: two models or two tools of one name.
@@ -78,6 +80,7 @@ class Runtime(Generic[D]):
     clock: Clock
     journal: Journal | None
     concurrency: int | None
+    hooks: Hooks[D]
 
     @overload
     def __init__(
@@ -88,6 +91,7 @@ class Runtime(Generic[D]):
         clock: Clock | None = None,
         journal: Journal | None = None,
         concurrency: int | None = None,
+        hooks: Hooks[object] | None = None,
     ) -> None: ...
     @overload
     def __init__(
@@ -99,6 +103,7 @@ class Runtime(Generic[D]):
         clock: Clock | None = None,
         journal: Journal | None = None,
         concurrency: int | None = None,
+        hooks: Hooks[D] | None = None,
     ) -> None: ...
     def __init__(
         self,
@@ -109,6 +114,7 @@ class Runtime(Generic[D]):
         clock: Clock | None = None,
         journal: Journal | None = None,
         concurrency: int | None = None,
+        hooks: Hooks[D] | None = None,
     ) -> None:
         if concurrency is not None and concurrency < 1:
             raise UsageError(f"concurrency: expected at least 1, got {concurrency!r}")
@@ -119,3 +125,4 @@ class Runtime(Generic[D]):
         set_once(self, "clock", SystemClock() if clock is None else clock)
         set_once(self, "journal", journal)
         set_once(self, "concurrency", concurrency)
+        set_once(self, "hooks", Hooks[D]() if hooks is None else hooks)

@@ -1,0 +1,214 @@
+"""Hooks: the user's functions that are asked while a run goes on.
+
+Each is asked by a command and answers by an event, so a replay asks nobody. A hook may be sync
+(it then runs in a worker thread) or async. What it may see is a value; what it raises never
+reaches the run as an exception: a policy that fails denies, a repair that fails repairs nothing,
+a prepare function that fails ends the run in `Failed(HookFailed)`.
+"""
+
+import inspect
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from typing import Generic, TypeAlias, TypeVar, final, get_args
+
+from attrs import field, frozen
+
+from stepfold.loop import LoopState, Program, fault_of
+from stepfold.loop.events import ApprovalDecision, StepPlan
+from stepfold.shell._waiting import Waiting
+from stepfold.values import (
+    HookFailed,
+    JsonText,
+    JsonValue,
+    Message,
+    StepResult,
+    ToolCall,
+    ToolDefinition,
+    Usage,
+)
+
+D = TypeVar("D")
+D_co = TypeVar("D_co", covariant=True)
+D_contra = TypeVar("D_contra", contravariant=True)
+C = TypeVar("C")
+
+
+@final
+@frozen(order=False)
+class StepContext(Generic[D_co]):
+    """What a prepare function may know of the step that is about to begin.
+
+    `messages` is the whole history; `instructions` are those that hold now.
+    """
+
+    deps: D_co
+    step: int
+    steps: tuple[StepResult, ...]
+    messages: tuple[Message, ...]
+    instructions: str
+    usage: Usage
+
+
+@final
+@frozen(order=False)
+class RepairContext(Generic[D_co]):
+    """What a repair function may know of a call that cannot be accepted, and why.
+
+    `tools` are those that the model was told of; `messages` the history before its reply.
+    """
+
+    deps: D_co
+    call: ToolCall
+    error: str
+    tools: tuple[ToolDefinition, ...]
+    messages: tuple[Message, ...]
+
+
+@final
+@frozen(order=False)
+class ApprovalContext(Generic[D_co]):
+    """What a policy may know of a call that is about to run; its arguments fit the tool."""
+
+    deps: D_co
+    call: ToolCall
+    step: int
+    messages: tuple[Message, ...]
+
+    @property
+    def input(self) -> JsonValue:
+        """The arguments, read."""
+        return JsonText(self.call.input if self.call.input.strip() else "{}").value
+
+
+@final
+@frozen(order=False)
+class Verdict:
+    """A policy's decision with its reason, which the model or the person is told."""
+
+    decision: ApprovalDecision
+    reason: str | None = field(default=None, kw_only=True)
+
+
+PrepareStep: TypeAlias = Callable[[StepContext[D]], Awaitable[StepPlan | None] | StepPlan | None]
+"""Says what a step shall be like; `None` leaves everything as it is."""
+
+RepairToolCall: TypeAlias = Callable[[RepairContext[D]], Awaitable[str | None] | str | None]
+"""Gives better arguments, as JSON text, or `None`; what it gives is checked again, once."""
+
+ApprovalPolicy: TypeAlias = Callable[
+    [ApprovalContext[D]], ApprovalDecision | Verdict | Awaitable[ApprovalDecision | Verdict]
+]
+"""Says whether a call may run; `user-approval` asks a person."""
+
+ApprovalRule: TypeAlias = ApprovalDecision | Verdict | ApprovalPolicy[D]
+"""What holds for the calls of one tool: always the same, or what a policy says."""
+
+ToolApproval: TypeAlias = ApprovalPolicy[D] | Mapping[str, ApprovalRule[D]]
+"""One policy for every tool, or a rule for some of them, by name."""
+
+
+@final
+@frozen(eq=False)
+class Hooks(Generic[D_contra]):
+    """The hooks of a program; see `Agent` for what each is for."""
+
+    prepare_step: PrepareStep[D_contra] | None = None
+    repair_tool_call: RepairToolCall[D_contra] | None = None
+    policy: ApprovalPolicy[D_contra] | None = None
+    rules: Mapping[str, ApprovalRule[D_contra]] = field(factory=dict[str, ApprovalRule[D_contra]])
+
+    def rule_of(self, tool: str) -> ApprovalRule[D_contra] | None:
+        """What decides on calls of this tool, if anything does."""
+        return self.policy if self.policy is not None else self.rules.get(tool)
+
+
+def missing_hooks(program: Program, hooks: Hooks[D]) -> Iterator[tuple[str, str]]:
+    """Each command that a program may issue and nobody would answer, and the hook that would."""
+    if program.prepares and hooks.prepare_step is None:
+        yield "PrepareStep", "prepare_step"
+    if program.repairs and hooks.repair_tool_call is None:
+        yield "RepairCall", "repair_tool_call"
+    if program.checks_stop:
+        yield "CheckStop", "an async stop condition"
+    for name, spec in program.tools.items():
+        if spec.approval == "policy" and hooks.rule_of(name) is None:
+            yield "ResolveApproval", f"a rule for {name}"
+
+
+async def prepared(
+    hooks: Hooks[D], deps: D, program: Program, state: LoopState, step: int, waiting: Waiting
+) -> StepPlan | HookFailed:
+    """Ask the prepare function for the plan of a step."""
+    prepare = hooks.prepare_step
+    if prepare is None:
+        return HookFailed("prepare_step", "there is none")
+    instructions = state.transcript.instructions
+    context = StepContext(
+        deps,
+        step,
+        state.steps,
+        state.messages,
+        program.instructions if instructions is None else instructions,
+        state.usage,
+    )
+    given = await _asked(prepare, context, waiting)
+    if given is None:
+        return StepPlan()
+    if isinstance(given, StepPlan):
+        return given
+    return HookFailed("prepare_step", _told(given, "StepPlan or None"))
+
+
+async def repaired(
+    hooks: Hooks[D], deps: D, program: Program, state: LoopState, call: ToolCall, waiting: Waiting
+) -> str | None:
+    """Ask the repair function for better arguments; `None` if it knows none, or fails."""
+    repair = hooks.repair_tool_call
+    if repair is None:
+        return None
+    error = fault_of(program, program.tools, call) or ""
+    context = RepairContext(deps, call, error, program.definitions, state.messages)
+    given = await _asked(repair, context, waiting)
+    return given if isinstance(given, str) else None
+
+
+async def decided(
+    hooks: Hooks[D], deps: D, state: LoopState, step: int, call: ToolCall, waiting: Waiting
+) -> Verdict:
+    """Ask the policy whether a call may run; one that fails, or says nothing known, denies."""
+    rule = hooks.rule_of(call.tool_name)
+    if rule is None:  # the program has other rules than when the call was made
+        return Verdict("denied", reason="no rule decides on this tool")
+    given: object = rule
+    if not isinstance(rule, str | Verdict):
+        given = await _asked(rule, ApprovalContext(deps, call, step, state.messages), waiting)
+    if isinstance(given, Verdict) and given.decision in _DECISIONS:
+        return given
+    for decision in _DECISIONS:
+        if given == decision:
+            return Verdict(decision)
+    return Verdict("denied", reason=f"the policy failed: {_told(given, 'a decision')}")
+
+
+_DECISIONS: tuple[ApprovalDecision, ...] = get_args(ApprovalDecision)
+
+
+def _told(given: object, expected: str) -> str:
+    if isinstance(given, Exception):
+        return type(given).__qualname__
+    return f"expected {expected}, got {type(given).__name__}"
+
+
+async def _asked(function: Callable[[C], object], context: C, waiting: Waiting) -> object:
+    """Ask a hook, sync or async; what it raises is given, not raised."""
+
+    def ask() -> object:
+        return function(context)
+
+    try:
+        given = ask() if inspect.iscoroutinefunction(function) else await waiting.in_thread(ask)
+        if inspect.isawaitable(given):
+            answer: object = await waiting.for_code(given)
+            return answer
+    except Exception as error:  # noqa: BLE001 - the user's code; each hook says what it means
+        return error
+    return given

@@ -1,0 +1,194 @@
+"""Hooks: asked by commands, answered by events, so that a replay asks nobody."""
+
+from collections.abc import Mapping
+
+import pytest
+
+import stepfold as sf
+from stepfold.shell import ApprovalRule
+from stepfold.testing import ScriptedModel, call, reply
+
+
+@sf.tool
+def wipe(path: str) -> str:
+    """Wipe a path."""
+    return f"wiped {path}"
+
+
+def script() -> ScriptedModel:
+    return ScriptedModel([reply(call(wipe, {"path": "/"}), call(wipe, {"path": "a"})), reply("ok")])
+
+
+async def replayed(agent: sf.Agent[object, str], how: str) -> sf.Run[str]:
+    """Run, generated or streamed, and hold that the journal gives the same state."""
+    journal = sf.MemoryJournal()
+    if how == "generate":
+        run = await agent.generate("go", journal=journal, run_id="r", seed=0)
+    else:
+        async with agent.stream("go", journal=journal, run_id="r", seed=0) as stream:
+            run = await stream.run()
+
+    assert sf.replay(agent.program, journal.header, journal.entries) == sf.Success(run.state)
+    return run
+
+
+async def policy(context: sf.ApprovalContext[object]) -> sf.Verdict:
+    outside = sf.JsonObject({"path": "/"}) == context.input
+    return sf.Verdict("denied" if outside else "approved", reason="by rule" if outside else None)
+
+
+@pytest.mark.parametrize("how", ["generate", "stream"])
+async def test_a_policy_decides_on_each_call_and_the_model_is_told_why(how: str) -> None:
+    """A denied call is answered with the reason, and the run goes on."""
+    run = await replayed(sf.Agent(model=script(), tools=[wipe], tool_approval=policy), how)
+
+    assert isinstance(run.end, sf.Completed)
+    assert run.results_of(wipe) == ("wiped a",)
+    denied = [part.output for part in run.steps[0].tool_results]
+    assert denied[0] == sf.DeniedOutput("by rule")
+
+
+@pytest.mark.parametrize(
+    ("rules", "results"),
+    [
+        ({"wipe": "approved"}, ("wiped /", "wiped a")),
+        ({"wipe": "not-applicable"}, ("wiped /", "wiped a")),
+        ({"wipe": "denied"}, ()),
+        ({"wipe": sf.Verdict("denied", reason="never")}, ()),
+        ({"wipe": policy}, ("wiped a",)),
+        ({}, ("wiped /", "wiped a")),
+    ],
+)
+async def test_rules_by_name_decide_on_the_calls_of_their_tools(
+    rules: Mapping[str, ApprovalRule[object]], results: tuple[str, ...]
+) -> None:
+    """A tool without a rule keeps its own."""
+    agent = sf.Agent(model=script(), tools=[wipe], tool_approval=rules)
+
+    assert (await replayed(agent, "generate")).results_of(wipe) == results
+
+
+async def test_a_policy_may_ask_a_person() -> None:
+    """The run rests, and the person sees why."""
+    rules = {"wipe": sf.Verdict("user-approval", reason="it cannot be undone")}
+    agent = sf.Agent(model=script(), tools=[wipe], tool_approval=rules)
+
+    run = await replayed(agent, "generate")
+
+    assert [request.reason for request in run.open_approvals] == ["it cannot be undone"] * 2
+    answers = [sf.approve(request) for request in run.open_approvals]
+    assert (await agent.answer(run, answers)).results_of(wipe) == ("wiped /", "wiped a")
+
+
+@pytest.mark.parametrize("answer", ["perhaps", None, 3])
+async def test_a_policy_that_fails_denies(answer: object) -> None:
+    """Neither an exception nor an unknown word lets a call run."""
+
+    def broken(context: sf.ApprovalContext[object]) -> object:
+        if answer == 3:
+            raise ValueError(context.call.tool_name)
+        return answer
+
+    agent = sf.Agent(model=script(), tools=[wipe], tool_approval=broken)  # type: ignore[arg-type]
+
+    assert (await replayed(agent, "generate")).results_of(wipe) == ()
+
+
+@pytest.mark.parametrize("how", ["generate", "stream"])
+async def test_a_repaired_call_runs_with_its_new_arguments(how: str) -> None:
+    """The history holds what ran, under the call's own id."""
+    asked: list[tuple[str, str]] = []
+
+    async def repair(context: sf.RepairContext[object]) -> str:
+        asked.append((context.call.input, context.error[:30]))
+        return '{"path": "b"}'
+
+    model = ScriptedModel([reply(call(wipe, '{"pa', id="c1")), reply("ok")])
+    run = await replayed(sf.Agent(model=model, tools=[wipe], repair_tool_call=repair), how)
+
+    assert run.results_of(wipe) == ("wiped b",)
+    assert asked == [('{"pa', "the arguments are not acceptab")]
+    assert [one.input for one in run.steps[0].tool_calls] == ['{"path": "b"}']
+
+
+async def test_a_repair_that_knows_no_better_or_fails_leaves_the_error_to_the_model() -> None:
+    """The error is that of the call, not of the repair."""
+
+    def repair(context: sf.RepairContext[object]) -> str | None:
+        if context.call.tool_call_id == "c1":
+            return None
+        raise ValueError
+
+    calls = (call(wipe, "{", id="c1"), call("wipr", "{}", id="c2"))
+    model = ScriptedModel([reply(*calls), reply("ok")])
+    run = await replayed(sf.Agent(model=model, tools=[wipe], repair_tool_call=repair), "generate")
+
+    errors = [error.error for error in run.steps[0].tool_errors]
+    assert ["not acceptable JSON" in errors[0], "no tool is named 'wipr'" in errors[1]] == [
+        True
+    ] * 2
+
+
+@pytest.mark.parametrize("how", ["generate", "stream"])
+async def test_a_prepare_function_shapes_each_step(how: str) -> None:
+    """Instructions carry forward; a tool choice holds for its step only."""
+
+    async def prepare(context: sf.StepContext[object]) -> sf.events.StepPlan | None:
+        if context.step == 0:
+            return sf.events.StepPlan(instructions="Be quick.", tool_choice="required")
+        return None
+
+    model = script()
+    agent = sf.Agent(model=model, tools=[wipe], instructions="Be kind.", prepare_step=prepare)
+    await replayed(agent, how)
+
+    shaped = [(request.instructions, request.tool_choice) for request in model.requests]
+    assert shaped == [("Be quick.", "required"), ("Be quick.", "auto")]
+
+
+@pytest.mark.parametrize("given", [ValueError("no"), "a plan"])
+async def test_a_prepare_function_that_fails_ends_the_run(given: object) -> None:
+    """The end names the hook, and not the text of its exception."""
+
+    def prepare(_: sf.StepContext[object]) -> object:
+        if isinstance(given, Exception):
+            raise given
+        return given
+
+    agent = sf.Agent(model=script(), prepare_step=prepare)  # type: ignore[arg-type]
+    with pytest.raises(sf.RunFailed) as caught:
+        await agent.generate("go")
+
+    assert isinstance(caught.value.error, sf.HookFailed)
+    assert caught.value.error.hook == "prepare_step"
+
+
+async def test_hooks_see_the_deps() -> None:
+    """As tools do."""
+    seen: list[int] = []
+
+    def prepare(context: sf.StepContext[int]) -> None:
+        seen.append(context.deps)
+
+    agent = sf.Agent(model=ScriptedModel([reply("ok")]), deps_type=int, prepare_step=prepare)
+    await agent.generate("go", deps=7)
+
+    assert seen == [7]
+
+
+@pytest.mark.parametrize(
+    ("argument", "given", "told"),
+    [
+        ("prepare_step", "plan", "prepare_step: expected a function, got str"),
+        ("repair_tool_call", 3, "repair_tool_call: expected a function, got int"),
+        ("tool_approval", 3, "tool_approval: expected a policy, or a mapping"),
+        ("tool_approval", {"wip": "denied"}, "expected names of tools (wipe), got 'wip'"),
+        ("tool_approval", {"wipe": "no"}, "expected a policy or one of 'not-applicable'"),
+    ],
+)
+def test_what_is_no_hook_is_refused_at_once(argument: str, given: object, told: str) -> None:
+    """The text names the argument, what was expected and what came."""
+    with pytest.raises(sf.UsageError) as caught:
+        sf.Agent(model=script(), tools=[wipe], **{argument: given})  # type: ignore[arg-type]
+
+    assert told in str(caught.value)

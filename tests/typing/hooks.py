@@ -1,0 +1,53 @@
+"""Hooks see the deps of their agent; a hook of another shape is an error where it is given."""
+
+from typing import assert_type
+
+import stepfold as sf
+from stepfold.testing import ScriptedModel
+
+model = ScriptedModel([])
+
+
+class Deps:
+    user: str
+
+
+def prepare(context: sf.StepContext[Deps]) -> sf.events.StepPlan | None:
+    assert_type(context.deps, Deps)
+    return sf.events.StepPlan(instructions=context.deps.user)
+
+
+async def repair(context: sf.RepairContext[object]) -> str | None:
+    return context.call.input
+
+
+async def policy(context: sf.ApprovalContext[Deps]) -> sf.Verdict:
+    return sf.Verdict("denied", reason=context.deps.user)
+
+
+def forgetful(context: sf.ApprovalContext[Deps]) -> bool:
+    return context.deps.user == "ada"
+
+
+hooked = sf.Agent(
+    model=model,
+    deps_type=Deps,
+    prepare_step=prepare,
+    repair_tool_call=repair,
+    tool_approval=policy,
+)
+assert_type(hooked, sf.Agent[Deps, str])
+
+ruled = sf.Agent(model=model, deps_type=Deps, tool_approval={"wipe": policy, "read": "approved"})
+assert_type(ruled, sf.Agent[Deps, str])
+
+plain = sf.Agent(model=model)
+assert_type(plain, sf.Agent[object, str])
+
+
+async def running() -> None:
+    await hooked.generate("go", deps=Deps())
+    await hooked.generate("go")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+
+
+sf.Agent(model=model, deps_type=Deps, tool_approval=forgetful)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
