@@ -29,7 +29,6 @@ NODE: Mapping[str, tuple[str, ...]] = {
     "ai": ("ai@7.0.173", "zod@4"),
     "voltagent": ("@voltagent/core@2.10.0", "ai@6.0.326", "zod@4"),
 }
-NEEDS_3_12 = {"vercel"}
 NAMES = {"vercel": "ai (Python)", "ai": "ai (TypeScript)", "voltagent": "VoltAgent"}
 WORKLOADS: tuple[tuple[str, int, str, Callable[[], Figure], Callable[[], Figure]], ...] = (
     ("w1", 100, "100 steps", lambda: bare.tool_loop(100), lambda: loop.tool_loop(100)),
@@ -55,13 +54,13 @@ def report() -> None:
     for peer in (*PYTHON, *NODE):
         try:
             command, environment = _python(peer) if peer in PYTHON else _node(peer)
-        except subprocess.CalledProcessError as error:
-            print(f"{NAMES.get(peer, peer):>22}  cannot be installed here: {error}")
+            took = [
+                _measured([*command, workload, str(size)], environment)
+                for workload, size, _, _, _ in WORKLOADS
+            ]
+        except (subprocess.SubprocessError, RuntimeError) as error:
+            print(f"{NAMES.get(peer, peer):>22}  does not run here: {error!s:.300}")
             continue
-        took = [
-            _measured([*command, workload, str(size)], environment)
-            for workload, size, _, _, _ in WORKLOADS
-        ]
         _line(NAMES.get(peer, peer), took, ours)
     print()
 
@@ -93,7 +92,7 @@ def _python(peer: str) -> tuple[list[str], Mapping[str, str]]:
     home = HOME / peer
     python = home / "bin" / "python"
     if not python.exists():
-        subprocess.run([_interpreter(peer), "-m", "venv", str(home)], check=True)
+        subprocess.run([_interpreter(), "-m", "venv", str(home)], check=True)
         install = [str(python), "-m", "pip", "install", "-q", *PYTHON[peer]]
         if subprocess.run(install, check=False).returncode:
             shutil.rmtree(home)
@@ -101,9 +100,9 @@ def _python(peer: str) -> tuple[list[str], Mapping[str, str]]:
     return [str(python), str(HERE / "run.py"), peer], {}
 
 
-def _interpreter(peer: str) -> str:
-    """The Python to run a library on: this one, unless it asks for a later one that is here."""
-    for later in ("python3.12", "python3.13") if peer in NEEDS_3_12 else ():
+def _interpreter() -> str:
+    """The Python to run libraries on: a later one if it is here, since some ask for 3.12."""
+    for later in ("python3.12", "python3.13"):
         if not subprocess.run([later, "-c", ""], capture_output=True, check=False).returncode:
             return later
     return sys.executable
