@@ -142,7 +142,9 @@ def test_a_bad_call_goes_to_the_repair_hook_once() -> None:
 
     run.repair(text='{"bad":1}')
 
-    assert errors(run) == ["the arguments do not fit the schema of look: /bad: expected no such property"]
+    assert errors(run) == [
+        "the arguments do not fit the schema of look: /bad: expected no such property"
+    ]
     assert sum(isinstance(command, RepairCall) for command in run.commands) == 1
 
 

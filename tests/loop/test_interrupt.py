@@ -171,6 +171,31 @@ def test_the_time_limit_of_a_step_that_is_over_is_stale() -> None:
     assert before is run.state
 
 
+def test_the_time_limit_of_a_step_does_not_hold_while_the_run_rests() -> None:
+    """It waits for a person, and nobody is late; the limit of the run holds, and so do mistakes."""
+    run = resting()
+    before = run.state
+    run.feed(TimedOut("step", 0, run.soon))
+
+    assert before is run.state
+    with pytest.raises(IllegalEvent, match="step 1 was never issued"):
+        run.feed(TimedOut("step", 1, run.soon))
+
+    run.time_out()
+
+    assert Stopped(Stop("timeout-total")) == run.end
+
+
+def test_the_time_limit_of_a_step_holds_again_once_the_answer_is_taken_up() -> None:
+    """The approved call runs."""
+    run = started(program(guarded()))
+    run.reply(call("pay"))
+    run.answer()
+    run.feed(TimedOut("step", 0, run.soon))
+
+    assert Stopped(Stop("timeout-step")) == run.end
+
+
 def test_the_time_limit_of_the_pre_phase_may_come_late_too() -> None:
     """The calls of the history are a step of their own, numbered -1."""
     run = calling()

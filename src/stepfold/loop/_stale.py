@@ -5,7 +5,7 @@ answer to something that cannot have been issued is a mistake of the host's.
 """
 
 from stepfold.loop._draft import Draft
-from stepfold.loop._state import Calling, Done, Preparing, Waiting, Working, slot_key
+from stepfold.loop._state import Calling, Done, Preparing, Resting, Waiting, Working, slot_key
 from stepfold.loop.commands import CallKey, ModelCallKey
 from stepfold.values import IllegalEvent
 
@@ -14,6 +14,11 @@ def current_step(out: Draft) -> int:
     """The step that the run is in; the last one that was issued, if it rests between two."""
     phase = out.phase
     return len(out.transcript.steps) - 1 if isinstance(phase, Done) else phase.step
+
+
+def is_at_work(out: Draft, step: int) -> bool:
+    """Whether the run is in this step, and does not rest."""
+    return step == current_step(out) and not isinstance(out.phase, Resting)
 
 
 def _refuse(out: Draft, what: str) -> None:

@@ -34,7 +34,8 @@ move it on:
                                                                        Calling Done
 
 In every phase but Done, `MessageSteered` goes into the inbox, `TimedOut` and `Cancelled` lead to
-Done, and `Resumed` issues again what is owed. Done absorbs everything.
+Done, and `Resumed` issues again what is owed. Done absorbs everything. The time limit of a single
+step holds while that step is at work: in Resting it is stale, since a person may take a month.
 
 `step` is total: whatever a model, a tool, a policy or a hook answers, it raises nothing. An
 answer that is no longer open is stale and gives the same state object; an answer to something
@@ -63,7 +64,7 @@ from stepfold.loop._model_call import on_failure, on_reply, recall, visible_tool
 from stepfold.loop._program import Program, ToolSpec
 from stepfold.loop._prompt import unpaired
 from stepfold.loop._stale import (
-    current_step,
+    is_at_work,
     refuse_unissued_call,
     refuse_unissued_model_call,
     refuse_unissued_step,
@@ -139,7 +140,7 @@ def _dispatch(program: Program, out: Draft, event: Event) -> None:
         case MessageSteered():
             steer(program, out, event)
         case TimedOut(limit, at_step):
-            if limit == "step" and at_step != current_step(out):
+            if limit == "step" and not is_at_work(out, at_step):
                 refuse_unissued_step(out, at_step, first=-1)
                 return
             out.at(event.at)

@@ -220,7 +220,10 @@ class MessageSteered:
 @final
 @frozen(order=False)
 class TimedOut:
-    """A time limit of the run (`total`) or of one step (`step`) has passed."""
+    """A time limit of the run (`total`) or of one step (`step`) has passed.
+
+    That of a step which is over, or in which the run rests, is stale.
+    """
 
     limit: Literal["total", "step"]
     step: int
