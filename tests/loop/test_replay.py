@@ -79,7 +79,7 @@ def test_a_journal_of_other_rules_is_refused() -> None:
     (header, entries), _ = recorded(LOOK)
     outcome = replay(LOOK, evolve(header, rules=RULES + 1), entries)
 
-    assert Failure(Diverged(-1, f"rules {RULES}", f"rules {RULES + 1}")) == outcome
+    assert Failure(Diverged(-1, f"rules {RULES + 1}", f"rules {RULES}")) == outcome
 
 
 def test_a_journal_of_another_program_is_refused_unless_it_is_allowed() -> None:

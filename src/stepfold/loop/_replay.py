@@ -49,7 +49,8 @@ class JournalEntry:
 class Diverged:
     """A journal and a program do not belong together.
 
-    `position` counts entries from 0; -1 is the header.
+    `position` counts entries from 0; -1 is the header. `expected` is what the journal asks for,
+    `got` what this program makes of it.
     """
 
     position: int
@@ -76,7 +77,7 @@ def replay(
     fingerprint is one too, unless it is allowed.
     """
     if header.rules != RULES:
-        return Failure(Diverged(-1, f"rules {RULES}", f"rules {header.rules}"))
+        return Failure(Diverged(-1, f"rules {header.rules}", f"rules {RULES}"))
     if header.fingerprint != program.fingerprint and not allow_other_fingerprint:
         return Failure(Diverged(-1, header.fingerprint, program.fingerprint))
     first = begin(program, header.messages, run=header.run, seed=header.seed, at=header.at)
