@@ -42,17 +42,16 @@ def choice_fault(program: Program, replied: Replied, call: ToolCall) -> str | No
     return f"{call.tool_name} was not active"
 
 
-def is_json(call: ToolCall) -> bool:
-    """Whether the arguments of a call can be read at all."""
-    try:
-        json.loads(call.input if call.input.strip() else "{}")
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
 def digest_of(call: ToolCall) -> str:
     """What an approval of these arguments is bound to."""
     value: object = json.loads(call.input if call.input.strip() else "{}")
     canonical = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def digest_if_any(call: ToolCall) -> str | None:
+    """As `digest_of`; `None` for arguments that are no JSON, or have no UTF-8 form."""
+    try:
+        return digest_of(call)
+    except (ValueError, RecursionError):
+        return None

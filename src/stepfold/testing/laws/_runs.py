@@ -21,6 +21,7 @@ from stepfold.loop.commands import CallKey, RunTool
 from stepfold.loop.events import (
     ApprovalAnswered,
     ApprovalDecided,
+    CallRepaired,
     Cancelled,
     Event,
     Resumed,
@@ -30,7 +31,7 @@ from stepfold.loop.events import (
 from stepfold.testing._simulation import Moment, Trace
 from stepfold.testing.laws import _steps as laws
 from stepfold.testing.laws._equal import require, require_equal, rewritten
-from stepfold.testing.laws._permission import digest_of, is_json
+from stepfold.testing.laws._permission import digest_if_any, digest_of
 from stepfold.values import (
     ApprovalRequest,
     ApprovalResponse,
@@ -73,6 +74,7 @@ def every_law_holds(trace: Trace) -> None:
     tokens_keep_their_limit(trace)
     policies_are_asked(trace)
     nothing_said_is_lost(trace)
+    repairs_count(trace)
 
 
 def _moment_is_lawful(program: Program, moment: Moment) -> None:
@@ -162,6 +164,33 @@ def _timeless(state: LoopState) -> tuple[object, ...]:
 
 def _written(messages: Iterable[Message]) -> list[bytes]:
     return [encode(message) for message in messages]
+
+
+def repairs_count(trace: Trace) -> None:
+    """What the repair hook gave is what runs, what is asked about, and what the history holds."""
+    for moment in trace.moments:
+        match moment.event:
+            case CallRepaired(key, text) if moment.changed and text is not None:
+                call = _call_at(moment.before, key.step, key.index)
+                held = [] if call is None else _inputs_of(moment.after, call.tool_call_id)
+                require(
+                    text in held, f"a repaired call has the arguments {held}, not {text!r:.500}"
+                )
+            case _:
+                pass
+
+
+def _inputs_of(state: LoopState, call_id: str) -> list[str]:
+    """The arguments of a call that is at work, else as the history holds them."""
+    at_work = (slot.call for slot in getattr(state.phase, "slots", ()))
+    written = (
+        part
+        for message in state.messages
+        if isinstance(message, AssistantMessage)
+        for part in message.content
+        if isinstance(part, ToolCall)
+    )
+    return [call.input for call in (*at_work, *written) if call.tool_call_id == call_id]
 
 
 def nothing_said_is_lost(trace: Trace) -> None:
@@ -267,10 +296,9 @@ def _approved_before(messages: Sequence[Message]) -> Iterator[str]:
         for part in message.content:
             if isinstance(part, ApprovalRequest) and responses.get(part.approval_id, False):
                 call = calls.get(part.tool_call_id)
-                if part.digest is not None:
-                    yield part.digest
-                elif call is not None and is_json(call):
-                    yield digest_of(call)
+                digest = part.digest or (None if call is None else digest_if_any(call))
+                if digest is not None:
+                    yield digest
 
 
 def _call_at(state: LoopState, step: int, index: int) -> ToolCall | None:
