@@ -18,6 +18,21 @@ from stepfold.shell._hooks import (
     Verdict,
 )
 from stepfold.shell._journal import MemoryJournal
+from stepfold.shell._middleware_caching import MemoryReplyStore, ReplyStore, caching
+from stepfold.shell._middleware_defaults import (
+    add_tool_input_examples,
+    default_instructions,
+    default_settings,
+)
+from stepfold.shell._middleware_layers import (
+    map_reply,
+    map_request,
+    simulate_streaming,
+    wrap_language_model,
+)
+from stepfold.shell._middleware_limits import limit_concurrency, limit_rate
+from stepfold.shell._middleware_logged import logged
+from stepfold.shell._middleware_text import extract_json, extract_reasoning
 from stepfold.shell._runtime import Runtime, tools_by_name
 from stepfold.shell._stream import RunPart, StreamDriver, ToolProgressed
 from stepfold.shell._tool import (
@@ -38,9 +53,11 @@ __all__ = (
     "Driver",
     "Hooks",
     "MemoryJournal",
+    "MemoryReplyStore",
     "PrepareStep",
     "RepairContext",
     "RepairToolCall",
+    "ReplyStore",
     "RunPart",
     "Runtime",
     "StepContext",
@@ -53,11 +70,24 @@ __all__ = (
     "ToolOptions",
     "ToolProgressed",
     "Verdict",
+    "add_tool_input_examples",
+    "caching",
+    "default_instructions",
+    "default_settings",
     "drive",
     "drive_sync",
     "driven",
     "driven_sync",
     "emulate_tools",
+    "extract_json",
+    "extract_reasoning",
+    "limit_concurrency",
+    "limit_rate",
+    "logged",
+    "map_reply",
+    "map_request",
+    "simulate_streaming",
     "tool",
     "tools_by_name",
+    "wrap_language_model",
 )

@@ -1,0 +1,6 @@
+from stepfold.ports import Clock, Middleware
+
+def limit_concurrency(calls: int, /) -> Middleware: ...
+def limit_rate(
+    requests: int, /, per_seconds: float, *, clock: Clock | None = None
+) -> Middleware: ...
