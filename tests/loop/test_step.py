@@ -265,7 +265,30 @@ def test_a_plan_with_an_unknown_model_fails_the_run() -> None:
     """The shell has no model of that name."""
     run = prepared(StepPlan(model="acme/three"))
 
-    assert Failed(HookFailed("prepare_step", "UnknownModel")) == run.end
+    assert Failed(HookFailed("prepare_step", "UnknownModel: 'acme/three'")) == run.end
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        StepPlan(active_tools=("look", "dance")),
+        StepPlan(tool_choice=NamedTool("dance")),
+        StepPlan(active_tools=("look",), tool_choice=NamedTool("dance")),
+    ],
+)
+def test_a_plan_with_an_unknown_tool_fails_the_run(plan: StepPlan) -> None:
+    """Leaving out a misspelt tool would only show in what the model does."""
+    run = prepared(plan)
+
+    assert Failed(HookFailed("prepare_step", "UnknownTool: 'dance'")) == run.end
+    assert run.issued() == ()
+
+
+def test_a_plan_does_not_choose_a_tool_that_it_hides() -> None:
+    """The model could not call it, and would be blamed for that."""
+    run = prepared(StepPlan(active_tools=("look",), tool_choice=NamedTool("pay")))
+
+    assert Failed(HookFailed("prepare_step", "UnknownTool: 'pay'")) == run.end
 
 
 def test_a_plan_chooses_tools_for_its_step() -> None:

@@ -96,6 +96,7 @@ from stepfold.loop.events import (
     ModelFailed,
     ModelReplied,
     Resumed,
+    StepPlan,
     StepPrepared,
     StopChecked,
     TimedOut,
@@ -104,7 +105,7 @@ from stepfold.loop.events import (
     Waited,
 )
 from stepfold.values import Cancelled as CancelledEnd
-from stepfold.values import Failed, HookFailed, Stop, Stopped, UnpairedPrompt
+from stepfold.values import Failed, HookFailed, NamedTool, Stop, Stopped, UnpairedPrompt
 
 
 def step(program: Program, state: LoopState, event: Event) -> Transition:
@@ -185,8 +186,9 @@ def _on_prepared(program: Program, out: Draft, event: StepPrepared) -> None:
     if isinstance(plan, HookFailed):
         finish(out, Failed(plan))
         return
-    if plan.model is not None and plan.model not in program.models:
-        finish(out, Failed(HookFailed("prepare_step", "UnknownModel")))
+    unknown = _unknown_in(program, plan)
+    if unknown is not None:
+        finish(out, Failed(HookFailed("prepare_step", unknown)))
         return
     fault = None if plan.messages is None else unpaired(plan.messages)
     if fault is not None:
@@ -198,6 +200,20 @@ def _on_prepared(program: Program, out: Draft, event: StepPrepared) -> None:
     if plan.messages is not None:
         out.transcript = evolve(old, base=plan.messages, base_from=len(old.messages))
     call(program, out, phase.step, phase.since, plan)
+
+
+def _unknown_in(program: Program, plan: StepPlan) -> str | None:
+    """The first name in a plan that stands for nothing, or for a tool that the plan hides."""
+    if plan.model is not None and plan.model not in program.models:
+        return f"UnknownModel: {plan.model!r:.100}"
+    for name in plan.active_tools or ():
+        if name not in program.tools:
+            return f"UnknownTool: {name!r:.100}"
+    match plan.tool_choice:
+        case NamedTool(name) if name not in visible_tools(program, plan):
+            return f"UnknownTool: {name!r:.100}"
+        case _:
+            return None
 
 
 def _on_stop_checked(program: Program, out: Draft, event: StopChecked) -> None:

@@ -70,7 +70,8 @@ class StepPlan:
     """What a prepare function wants of one step; `None` leaves things as they are.
 
     `instructions` and `messages` carry forward to later steps; `messages` replaces the base of
-    the prompt, never the history. The rest holds for this step only.
+    the prompt, never the history. The rest holds for this step only. A model or a tool that the
+    program does not know fails the run, and so does the choice of a tool that is not active.
     """
 
     model: str | None = None
