@@ -5,6 +5,11 @@ from stepfold.providers._registry import (
     ProviderEntry,
     resolve_model,
 )
+from stepfold.providers.anthropic_messages import (
+    AnthropicModel,
+    MessagesDialect,
+    anthropic,
+)
 from stepfold.providers.openai_chat import (
     ChatDialect,
     OpenAIChatModel,
@@ -14,9 +19,12 @@ from stepfold.providers.openai_chat import (
 
 __all__ = (
     "PROVIDERS",
+    "AnthropicModel",
     "ChatDialect",
+    "MessagesDialect",
     "OpenAIChatModel",
     "ProviderEntry",
+    "anthropic",
     "openai",
     "openai_compatible",
     "resolve_model",

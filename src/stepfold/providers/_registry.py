@@ -23,6 +23,12 @@ class ProviderEntry:
     make: Callable[[str], LanguageModel]
 
 
+def _anthropic(model_id: str) -> LanguageModel:
+    from stepfold.providers.anthropic_messages import anthropic
+
+    return anthropic(model_id)
+
+
 def _openai(model_id: str) -> LanguageModel:
     from stepfold.providers.openai_chat import openai
 
@@ -52,6 +58,7 @@ def _local(model_id: str) -> LanguageModel:
 
 
 PROVIDERS: tuple[ProviderEntry, ...] = (
+    ProviderEntry("anthropic", "Anthropic; needs ANTHROPIC_API_KEY", _anthropic),
     ProviderEntry("local", "a small model on this machine, without a key", _local),
     ProviderEntry("openai", "OpenAI; needs OPENAI_API_KEY", _openai),
     ProviderEntry(

@@ -1,11 +1,15 @@
 from stepfold.providers._registry import PROVIDERS, ProviderEntry, resolve_model
+from stepfold.providers.anthropic_messages import AnthropicModel, MessagesDialect, anthropic
 from stepfold.providers.openai_chat import ChatDialect, OpenAIChatModel, openai, openai_compatible
 
 __all__ = (
     "PROVIDERS",
+    "AnthropicModel",
     "ChatDialect",
+    "MessagesDialect",
     "OpenAIChatModel",
     "ProviderEntry",
+    "anthropic",
     "openai",
     "openai_compatible",
     "resolve_model",

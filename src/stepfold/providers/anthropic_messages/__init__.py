@@ -1,0 +1,40 @@
+"""Models that speak Anthropic's Messages: Anthropic's own, and those of compatible servers.
+
+The codec is pure: `encode_request` makes an `HttpRequest` of a `ModelRequest`, `decode_reply`
+and `MessagesStreamDecoder` make replies and stream parts of bytes. `AnthropicModel` puts a
+transport between them.
+"""
+
+from stepfold.providers.anthropic_messages._construct import (
+    anthropic,
+)
+from stepfold.providers.anthropic_messages._encode import (
+    MessagesCall,
+    encode_request,
+)
+from stepfold.providers.anthropic_messages._model import (
+    AnthropicModel,
+)
+from stepfold.providers.anthropic_messages._options import (
+    MessagesDialect,
+    MessagesOptions,
+    anthropic_dialect,
+)
+from stepfold.providers.anthropic_messages._reply import (
+    decode_reply,
+)
+from stepfold.providers.anthropic_messages._stream import (
+    MessagesStreamDecoder,
+)
+
+__all__ = (
+    "AnthropicModel",
+    "MessagesCall",
+    "MessagesDialect",
+    "MessagesOptions",
+    "MessagesStreamDecoder",
+    "anthropic",
+    "anthropic_dialect",
+    "decode_reply",
+    "encode_request",
+)

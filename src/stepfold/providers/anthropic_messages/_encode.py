@@ -1,0 +1,242 @@
+"""A model request as an HTTP request: pure, and cheap for a history that only grows."""
+
+from collections.abc import Mapping, Sequence
+from typing import final
+
+from attrs import evolve, frozen
+
+from stepfold.loop import convert_to_model_prompt
+from stepfold.providers._wire import Fragment, FragmentMemo, options_of, to_wire
+from stepfold.providers.anthropic_messages._options import MessagesDialect, MessagesOptions
+from stepfold.providers.anthropic_messages._prompt import message_fragments
+from stepfold.providers.anthropic_messages._settings import (
+    effort_of,
+    output_format,
+    settings_of,
+)
+from stepfold.schema import to_dialect
+from stepfold.transport import HttpRequest
+from stepfold.values import (
+    AssistantMessage,
+    Failure,
+    JsonObject,
+    JsonValue,
+    Message,
+    ModelRequest,
+    ModelWarning,
+    NamedTool,
+    Success,
+    SystemMessage,
+    Text,
+    ToolDefinition,
+    UsageError,
+)
+
+_OURS = frozenset({"messages", "system", "stream"})
+_EXAMPLES_BETA = "advanced-tool-use-2025-11-20"
+
+
+@final
+@frozen(order=False)
+class MessagesCall:
+    """What goes on the wire, and what of the request could not be said there."""
+
+    request: HttpRequest
+    warnings: tuple[ModelWarning, ...] = ()
+
+
+def encode_request(
+    request: ModelRequest, options: MessagesOptions, *, stream: bool = False
+) -> MessagesCall:
+    """Encode a request. The prompt is put in order first.
+
+    `provider_options` of the request, under the provider's name, are members of the body as the
+    wire names them (`thinking`, `metadata`, `mcp_servers`, `context_management` …) and win over
+    settings; but `tools` there are added to the tools, `betas` to the header `anthropic-beta`,
+    the members of `output_config` to that one, and `disable_parallel_tool_use` is said with the
+    tool choice. Those of messages, parts, results and tools are added to theirs: that is where
+    `cache_control` goes. A file that the provider holds needs `betas=["files-api-2025-04-14"]`.
+
+    Raises:
+        UsageError: for options that are no objects, or that would change `messages`, `system` or
+            `stream`.
+    """
+    dialect = options.dialect
+    warnings: list[ModelWarning] = []
+    given = dict(options_of(request.provider_options, dialect.provider))
+    if not _OURS.isdisjoint(given):
+        raise UsageError(
+            f"provider_options cannot set {' or '.join(sorted(_OURS & given.keys()))}: "
+            f"that is for the request to say"
+        )
+    own_tools, betas = given.pop("tools", ()), _names(given.pop("betas", ()))
+    alone = given.pop("disable_parallel_tool_use", None) is True
+    tools = [_tool_fragments(tool, dialect) for tool in request.tools]
+    if isinstance(own_tools, tuple):
+        tools += [Fragment(to_wire(tool)) for tool in own_tools]
+    if any(tool.input_examples for tool in request.tools):
+        betas = (*betas, _EXAMPLES_BETA)
+    body: dict[str, object] = {
+        "model": options.model_id,
+        **settings_of(request, dialect, given, warnings),
+    }
+    config = {
+        **effort_of(request, dialect, warnings),
+        **output_format(request.response_format, dialect, warnings),
+        **_members(given.pop("output_config", None)),
+    }
+    if config:
+        body["output_config"] = config
+    if stream:
+        body["stream"] = True
+    choice = _tool_choice(request, alone=alone) if tools else None
+    if choice is not None:
+        body["tool_choice"] = choice
+    body.update(given)
+    system, turns = _prompt(request, dialect, warnings)
+    for tool in tools:
+        warnings += tool.warnings
+    pieces = [b'{"messages":[', turns, b"],"]
+    if system:
+        pieces += [b'"system":[', system, b"],"]
+    if tools:
+        pieces += [b'"tools":[', b",".join(tool.data for tool in tools), b"],"]
+    pieces.append(to_wire(body)[1:])
+    headers = _headers(request, options, betas, stream=stream)
+    http = HttpRequest("POST", options.url, headers, b"".join(pieces))
+    return MessagesCall(http, tuple(dict.fromkeys(warnings)))
+
+
+def _names(value: JsonValue) -> tuple[str, ...]:
+    if isinstance(value, tuple):
+        return tuple(name for name in value if isinstance(name, str))
+    return (value,) if isinstance(value, str) else ()
+
+
+def _members(value: JsonValue) -> Mapping[str, object]:
+    return value if isinstance(value, JsonObject) else {}
+
+
+def _headers(
+    request: ModelRequest, options: MessagesOptions, betas: tuple[str, ...], *, stream: bool
+) -> tuple[tuple[str, str], ...]:
+    """The later of two headers of one name wins, but for betas, which add up."""
+    headers = {
+        "content-type": "application/json",
+        "accept": "text/event-stream" if stream else "application/json",
+        "user-agent": "stepfold",
+    }
+    for name, value in (*options.headers, *request.headers):
+        if name.lower() == "anthropic-beta":
+            betas = (*betas, *(beta.strip() for beta in value.split(",")))
+        else:
+            headers[name.lower()] = value
+    if betas:
+        headers["anthropic-beta"] = ",".join(dict.fromkeys(betas))
+    return tuple(headers.items())
+
+
+# --- the prompt -------------------------------------------------------------------------------
+
+
+def _prompt(
+    request: ModelRequest, dialect: MessagesDialect, warnings: list[ModelWarning]
+) -> tuple[bytes, bytes]:
+    """The blocks of the system prompt, and the turns: neighbours of one role are one turn."""
+    system: list[bytes] = []
+    if request.instructions.strip():
+        system.append(to_wire({"type": "text", "text": request.instructions}))
+    turns: list[tuple[str, list[bytes]]] = []
+    for message in _without_last_space(convert_to_model_prompt(request.messages)):
+        fragment = message_fragments(message, dialect)
+        if fragment.warnings:
+            warnings += fragment.warnings
+        if not fragment.data:
+            _note_emptiness(message, fragment, warnings)
+        elif isinstance(message, SystemMessage):
+            if turns:
+                subject = "system message inside the conversation"
+                what = "it was moved to the beginning: the protocol has no place for it"
+                warnings.append(ModelWarning("compatibility", subject, what))
+            system.append(fragment.data)
+        else:
+            role = "assistant" if isinstance(message, AssistantMessage) else "user"
+            if turns and turns[-1][0] == role:
+                turns[-1][1].append(fragment.data)
+            else:
+                turns.append((role, [fragment.data]))
+    written = [
+        b'{"role":"%s","content":[%s]}' % (role.encode(), b",".join(blocks))
+        for role, blocks in turns
+    ]
+    return b",".join(system), b",".join(written)
+
+
+def _note_emptiness(message: Message, fragment: Fragment, warnings: list[ModelWarning]) -> None:
+    if not fragment.warnings and not isinstance(message, SystemMessage):
+        what = "it was left out: the API refuses a turn without content"
+        warnings.append(ModelWarning("compatibility", f"empty {type(message).__name__}", what))
+
+
+def _without_last_space(messages: Sequence[Message]) -> Sequence[Message]:
+    """Take the white space from the end of a reply that is to be continued, which is refused."""
+    last = messages[-1] if messages else None
+    if not isinstance(last, AssistantMessage):
+        return messages
+    match last.content[-1]:
+        case Text(text) as part if text != text.rstrip():
+            content = (*last.content[:-1], evolve(part, text=text.rstrip()))
+            return (*messages[:-1], evolve(last, content=content))
+        case _:
+            return messages
+
+
+# --- tools ------------------------------------------------------------------------------------
+
+
+def _tool(tool: ToolDefinition, dialect: MessagesDialect) -> Fragment:
+    warnings: tuple[ModelWarning, ...] = ()
+    value: dict[str, object] = {
+        "name": tool.name,
+        "description": tool.description,
+        "input_schema": tool.input_schema.value,
+    }
+    if tool.strict is not None:
+        found = to_dialect(tool.input_schema, "anthropic") if dialect.has_json_schema else None
+        match found:
+            case Success(translated) if tool.strict:
+                value |= {"input_schema": translated.schema.value, "strict": True}
+            case None | Failure() if tool.strict:
+                reason = (
+                    "this model has no strict tools"
+                    if found is None
+                    else f"its schema has no strict form: {found.failure()}"
+                )
+                subject = f"strict tool {tool.name}"
+                warnings = (ModelWarning("unsupported", subject, reason),)
+            case _:
+                pass
+    if tool.input_examples:
+        value["input_examples"] = [example.value for example in tool.input_examples]
+    extra = options_of(tool.provider_options, dialect.provider)
+    return Fragment(to_wire({**value, **extra}), warnings)
+
+
+_tool_fragments: FragmentMemo[ToolDefinition, MessagesDialect] = FragmentMemo(_tool)
+
+
+def _tool_choice(request: ModelRequest, *, alone: bool) -> dict[str, object] | None:
+    """How tools are chosen; silence means that the model decides."""
+    choice: dict[str, object]
+    match request.tool_choice:
+        case NamedTool(name):
+            choice = {"type": "tool", "name": name}
+        case "required":
+            choice = {"type": "any"}
+        case "none":
+            return {"type": "none"}
+        case "auto" if not alone:
+            return None
+        case _:
+            choice = {"type": "auto"}
+    return {**choice, "disable_parallel_tool_use": True} if alone else choice
