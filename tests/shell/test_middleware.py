@@ -7,7 +7,7 @@ from attrs import evolve, fields
 
 from stepfold.agent import Agent
 from stepfold.loop import Program, begin, fold_parts, parts_of
-from stepfold.ports import LanguageModel, Middleware, ModelStream, streamed
+from stepfold.ports import KEEPER, Keeper, LanguageModel, Middleware, ModelStream, streamed
 from stepfold.shell import (
     MemoryReplyStore,
     Runtime,
@@ -29,6 +29,7 @@ from stepfold.shell import (
 )
 from stepfold.testing import ScriptedModel, VirtualClock, call, reply
 from stepfold.values import (
+    ApprovalRequest,
     AssistantMessage,
     CallSettings,
     Finish,
@@ -55,7 +56,9 @@ from stepfold.values import (
     TextEnd,
     TextOutput,
     TextStart,
+    ToolCall,
     ToolDefinition,
+    ToolError,
     ToolMessage,
     ToolResult,
     Usage,
@@ -101,7 +104,7 @@ async def parts_from(model: LanguageModel, request: ModelRequest = REQUEST) -> l
 async def content(model: LanguageModel) -> tuple[ReplyPart, ...]:
     """What is answered, after a look at whether streaming gives the same."""
     generated = await model.generate(REQUEST)
-    assert fold_parts(await parts_from(model)) == generated
+    assert fold_parts(await parts_from(model)) == fold_parts(parts_of(generated))
     return generated.content
 
 
@@ -143,6 +146,46 @@ def test_wrapping_does_not_hide_that_a_model_needs_an_event_loop() -> None:
 
     assert mark(wrap_language_model(Marked(), default_settings(), provider="us")) is True
     assert mark(limit_rate(1, 1)(saying())) is False
+
+
+async def test_no_layer_loses_what_the_calls_of_a_run_share() -> None:
+    """Whoever opens a connection finds the keeper of the run, however it is wrapped."""
+    keepers: list[Keeper | None] = []
+
+    class Asking:
+        provider = "test"
+        model_id = "asking"
+
+        async def generate(self, request: ModelRequest, /) -> ModelReply:
+            keepers.append(KEEPER.get())
+            return fold_parts(told)
+
+        @streamed
+        async def stream(self, request: ModelRequest, /) -> AsyncGenerator[StreamPart]:
+            for part in told:
+                keepers.append(KEEPER.get())
+                yield part
+
+    told = saying("hi").parts
+    model = wrap_language_model(
+        Asking(),
+        logged(str),
+        caching(MemoryReplyStore()),
+        limit_concurrency(1),
+        limit_rate(9, 1),
+        extract_reasoning(tag="t"),
+        extract_json(),
+        map_reply(lambda given: given),
+        default_settings(),
+        provider="us",
+    )
+    await Agent(model=model).generate("Go.")
+    async with Agent(model=model).stream("Go, again.") as stream:
+        await stream.run()
+
+    assert len(keepers) == 1 + len(told)
+    assert None not in keepers
+    assert len(set(map(id, keepers))) == 2
 
 
 # --- one hook ---------------------------------------------------------------------------------
@@ -207,6 +250,18 @@ async def test_a_run_names_its_calls_alike_however_it_is_asked(layer: Middleware
 
     assert streamed_run.messages == generated.messages
     assert len({it.tool_call_id for it in generated.steps[0].tool_calls}) == 4
+
+
+async def test_calls_without_an_id_stay_without_whatever_answers_them() -> None:
+    asked = ToolCall("", "search", "{}", provider_executed=True)
+    answers = (
+        ToolResult("", "search", TextOutput("found"), provider_executed=True),
+        ToolError("", "search", "lost", provider_executed=True),
+        ApprovalRequest("a", ""),
+    )
+    said = reply(asked, *answers)
+
+    assert await content(map_reply(lambda given: given)(ScriptedModel([said] * 2))) == said.content
 
 
 @tool
