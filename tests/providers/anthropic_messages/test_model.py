@@ -8,6 +8,7 @@ import httpx
 import pytest
 from typing_extensions import override
 
+import stepfold as sf
 from stepfold.loop import fold_parts
 from stepfold.ports import BLOCKING, LanguageModel
 from stepfold.providers import AnthropicModel, anthropic, resolve_model
@@ -239,3 +240,63 @@ def test_key_and_address_come_from_the_arguments_or_the_environment(
     assert named.options.url == "http://localhost:1/v1/messages"
     with pytest.raises(UsageError, match="https://"):
         anthropic("claude-opus-4-8", base_url="localhost:1")
+
+
+def scripted(*bodies: bytes) -> tuple[AnthropicModel, list[dict[str, object]]]:
+    """A model that gives these replies, and what it was sent."""
+    left = list(bodies)
+    sent: list[dict[str, object]] = []
+
+    def reply(request: httpx.Request) -> httpx.Response:
+        sent.append(json.loads(request.content))
+        return httpx.Response(200, content=left.pop(0))
+
+    return model(reply), sent
+
+
+def content_of(request: dict[str, object], turn: int) -> object:
+    messages = request["messages"]
+    assert isinstance(messages, list)
+    content: object = messages[turn]["content"]
+    return content
+
+
+async def test_thoughts_and_calls_go_back_in_the_next_step() -> None:
+    @sf.tool
+    def weather(city: str) -> str:
+        """Look up the weather."""
+        return f"Snow in {city}"
+
+    @sf.tool
+    def now() -> str:
+        """Say what time it is."""
+        raise sf.ToolFault("no clock")
+
+    last = json.dumps({"content": [{"type": "text", "text": "Snow."}], "stop_reason": "end_turn"})
+    claude, sent = scripted(WHOLE, last.encode())
+
+    run = await sf.Agent(model=claude, tools=[weather, now]).generate("Hi")
+
+    assert run.unwrap() == "Snow."
+    assert content_of(sent[1], 1) == json.loads(WHOLE)["content"]
+    assert content_of(sent[1], 2) == [
+        {"type": "tool_result", "tool_use_id": "toolu_1", "content": "Snow in Oslo"},
+        {"type": "tool_result", "tool_use_id": "toolu_2", "content": "no clock", "is_error": True},
+    ]
+
+
+async def test_a_paused_turn_goes_on_with_all_that_the_server_did() -> None:
+    paused = (SAMPLES / "web_search.json").read_bytes()
+    last = json.dumps({"content": [{"type": "text", "text": "Snow."}], "stop_reason": "end_turn"})
+    claude, sent = scripted(paused, last.encode())
+    agent = sf.Agent(model=claude)
+
+    first = await agent.generate("Hi")
+    assert isinstance(first.end, sf.Stopped)
+    assert first.steps[-1].finish_reason.raw == "pause_turn"
+    second = await agent.generate(first.messages)
+
+    assert second.unwrap() == "Snow."
+    given = json.loads(paused)["content"]
+    del given[0]["caller"], given[2]["citations"][1]["file_id"]
+    assert content_of(sent[1], 1) == given
