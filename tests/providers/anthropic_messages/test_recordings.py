@@ -197,7 +197,6 @@ def test_every_recording_gives_what_it_says() -> None:
         counts["reply"] += 1
     assert counts["reply"] > 50
     assert counts["stream"] > 30
-    print(counts)  # noqa: T201
 
 
 def check_stream(events: list[object]) -> None:
