@@ -16,6 +16,11 @@ from stepfold.providers.openai_chat import (
     openai,
     openai_compatible,
 )
+from stepfold.providers.openai_responses import (
+    OpenAIResponsesModel,
+    ResponsesDialect,
+    openai_responses,
+)
 
 __all__ = (
     "PROVIDERS",
@@ -23,9 +28,12 @@ __all__ = (
     "ChatDialect",
     "MessagesDialect",
     "OpenAIChatModel",
+    "OpenAIResponsesModel",
     "ProviderEntry",
+    "ResponsesDialect",
     "anthropic",
     "openai",
     "openai_compatible",
+    "openai_responses",
     "resolve_model",
 )

@@ -49,6 +49,12 @@ def _openai_compatible(model_id: str) -> LanguageModel:
     return openai_compatible(model_id, base_url=base_url, api_key=key)
 
 
+def _openai_responses(model_id: str) -> LanguageModel:
+    from stepfold.providers.openai_responses import openai_responses
+
+    return openai_responses(model_id)
+
+
 def _local(model_id: str) -> LanguageModel:
     if model_id != "smollm2":
         raise UsageError(f"local/{model_id} is not known; there is local/smollm2")
@@ -65,6 +71,11 @@ PROVIDERS: tuple[ProviderEntry, ...] = (
         "openai-compatible",
         "a server that speaks chat completions; needs OPENAI_COMPATIBLE_BASE_URL",
         _openai_compatible,
+    ),
+    ProviderEntry(
+        "openai-responses",
+        "OpenAI, over the Responses protocol; needs OPENAI_API_KEY",
+        _openai_responses,
     ),
 )
 """The providers that names may begin with, sorted."""

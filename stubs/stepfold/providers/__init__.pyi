@@ -1,6 +1,11 @@
 from stepfold.providers._registry import PROVIDERS, ProviderEntry, resolve_model
 from stepfold.providers.anthropic_messages import AnthropicModel, MessagesDialect, anthropic
 from stepfold.providers.openai_chat import ChatDialect, OpenAIChatModel, openai, openai_compatible
+from stepfold.providers.openai_responses import (
+    OpenAIResponsesModel,
+    ResponsesDialect,
+    openai_responses,
+)
 
 __all__ = (
     "PROVIDERS",
@@ -8,9 +13,12 @@ __all__ = (
     "ChatDialect",
     "MessagesDialect",
     "OpenAIChatModel",
+    "OpenAIResponsesModel",
     "ProviderEntry",
+    "ResponsesDialect",
     "anthropic",
     "openai",
     "openai_compatible",
+    "openai_responses",
     "resolve_model",
 )

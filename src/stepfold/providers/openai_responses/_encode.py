@@ -1,0 +1,271 @@
+"""A model request as an HTTP request: pure, and cheap for a history that only grows."""
+
+from collections.abc import Mapping
+from typing import final
+
+from attrs import evolve, frozen
+
+from stepfold.loop import convert_to_model_prompt
+from stepfold.providers._json import is_object
+from stepfold.providers._wire import Fragment, FragmentMemo, options_of, to_wire
+from stepfold.providers.openai_chat._encode import fits_strict_mode
+from stepfold.providers.openai_responses._options import ResponsesDialect, ResponsesOptions
+from stepfold.providers.openai_responses._prompt import (
+    fragment_of_message,
+    kinds_of_calls,
+    message_fragments,
+)
+from stepfold.transport import HttpRequest
+from stepfold.values import (
+    CallSettings,
+    JsonFormat,
+    JsonObject,
+    JsonValue,
+    ModelRequest,
+    ModelWarning,
+    NamedTool,
+    ToolDefinition,
+    ToolMessage,
+    ToolResult,
+    UsageError,
+)
+
+_OURS = frozenset({"input", "stream"})
+_SAMPLING = ("temperature", "top_p")
+# What a tool of the provider gives only if it is asked for, and what a later turn has need of.
+_INCLUDES = {
+    "code_interpreter": "code_interpreter_call.outputs",
+    "web_search": "web_search_call.action.sources",
+}
+
+
+@final
+@frozen(order=False)
+class ResponsesCall:
+    """What goes on the wire, and what of the request could not be said there."""
+
+    request: HttpRequest
+    warnings: tuple[ModelWarning, ...] = ()
+
+
+def encode_request(
+    request: ModelRequest, options: ResponsesOptions, *, stream: bool = False
+) -> ResponsesCall:
+    """Encode a request. The prompt is put in order first.
+
+    `provider_options` of the request, under the provider's name, are members of the body as the
+    wire names them (`service_tier`, `parallel_tool_calls`, `prompt_cache_key` …) and win over
+    settings; members of `reasoning` and `text` are added to what settings say, those of `include`
+    and `tools` to ours. Nothing is stored by the server unless `store` is true there.
+
+    Options of a tool are members of its definition; a `type` among them makes it a tool of
+    another kind, of which only the options are sent. `image_detail` of an image is its `detail`.
+
+    Raises:
+        UsageError: for options that are no objects, or that would change `input` or `stream`.
+    """
+    warnings: list[ModelWarning] = []
+    given = dict(options_of(request.provider_options, options.dialect.provider))
+    if not _OURS.isdisjoint(given):
+        raise UsageError(
+            f"provider_options cannot set {' or '.join(sorted(_OURS & given.keys()))}: "
+            f"that is for the request to say"
+        )
+    dialect = evolve(options.dialect, stores=given.get("store") is True)
+    for name in ("previous_response_id", "conversation"):
+        if given.get(name) is not None:
+            message = "the whole history is sent beside what the server remembers"
+            warnings.append(ModelWarning("compatibility", name, message))
+    own_tools = given.pop("tools", ())
+    hosted = own_tools if isinstance(own_tools, tuple) else ()
+    body: dict[str, object] = {
+        "model": options.model_id,
+        **({"instructions": request.instructions} if request.instructions else {}),
+        "store": False,
+        **_settings(request.settings, dialect, warnings),
+        **_format(request.response_format),
+    }
+    if stream:
+        body["stream"] = True
+    tools = [_tool_fragments(tool, dialect) for tool in request.tools]
+    tools += [Fragment(to_wire(tool)) for tool in hosted]
+    if tools and request.tool_choice != "auto":  # which is what servers take silence for
+        body["tool_choice"] = _tool_choice(request)
+    included = _included(given.pop("include", ()), hosted, dialect)
+    if included:
+        body["include"] = included
+    for name, value in given.items():
+        body[name] = _merged(body.get(name), value)
+    messages = _messages(request, dialect)
+    for fragment in (*messages, *tools):
+        warnings += fragment.warnings
+    pieces = [b'{"input":[', b",".join(part.data for part in messages if part.data), b"],"]
+    if tools:
+        pieces += [b'"tools":[', b",".join(tool.data for tool in tools), b"],"]
+    pieces.append(to_wire(body)[1:])
+    headers = _headers(request, options, stream=stream)
+    http = HttpRequest("POST", options.url, headers, b"".join(pieces))
+    return ResponsesCall(http, tuple(dict.fromkeys(warnings)))
+
+
+def _messages(request: ModelRequest, dialect: ResponsesDialect) -> list[Fragment]:
+    prompt = convert_to_model_prompt(request.messages)
+    kinds = kinds_of_calls(prompt, dialect.provider)
+    fragments: list[Fragment] = []
+    for message in prompt:
+        is_special = bool(kinds) and isinstance(message, ToolMessage)
+        if is_special and any(
+            isinstance(part, ToolResult) and part.tool_call_id in kinds for part in message.content
+        ):
+            fragments.append(fragment_of_message(message, dialect, kinds))
+        else:
+            fragments.append(message_fragments(message, dialect))
+    return fragments
+
+
+def _headers(
+    request: ModelRequest, options: ResponsesOptions, *, stream: bool
+) -> tuple[tuple[str, str], ...]:
+    """The later of two headers of one name wins."""
+    headers = {
+        "content-type": "application/json",
+        "accept": "text/event-stream" if stream else "application/json",
+        "user-agent": "stepfold",
+    }
+    for name, value in (*options.headers, *request.headers):
+        headers[name.lower()] = value
+    return tuple(headers.items())
+
+
+def _included(
+    given: JsonValue, hosted: tuple[JsonValue, ...], dialect: ResponsesDialect
+) -> list[JsonValue]:
+    included: list[JsonValue] = []
+    if dialect.reasons and not dialect.stores:
+        included.append("reasoning.encrypted_content")
+    for tool in hosted:
+        kind = tool.get("type") if isinstance(tool, JsonObject) else None
+        if isinstance(kind, str) and kind in _INCLUDES:
+            included.append(_INCLUDES[kind])
+    included += given if isinstance(given, tuple) else ()
+    return list(dict.fromkeys(included))
+
+
+def _merged(before: object, value: JsonValue) -> object:
+    if is_object(before) and isinstance(value, JsonObject):
+        return {**before, **value}
+    return value
+
+
+# --- settings ---------------------------------------------------------------------------------
+
+
+def _settings(
+    settings: CallSettings, dialect: ResponsesDialect, warnings: list[ModelWarning]
+) -> dict[str, object]:
+    body: dict[str, object] = {
+        "max_output_tokens": settings.max_output_tokens,
+        "temperature": settings.temperature,
+        "top_p": settings.top_p,
+    }
+    effort = _effort(settings, dialect, warnings)
+    if effort is not None:
+        body["reasoning"] = {"effort": effort}
+    absent = {
+        "top_k": settings.top_k,
+        "presence_penalty": settings.presence_penalty,
+        "frequency_penalty": settings.frequency_penalty,
+        "stop_sequences": settings.stop_sequences or None,
+        "seed": settings.seed,
+    }
+    warnings += [
+        ModelWarning("unsupported", name, "the Responses protocol has no such setting")
+        for name, value in absent.items()
+        if value is not None
+    ]
+    is_fixed = dialect.sampling == "fixed" or (
+        dialect.sampling == "fixed-when-reasoning" and settings.reasoning != "none"
+    )
+    if is_fixed:
+        warnings += [
+            ModelWarning("unsupported", name, "models that reason refuse this setting")
+            for name in _SAMPLING
+            if body.pop(name) is not None
+        ]
+    return {name: value for name, value in body.items() if value is not None}
+
+
+def _effort(
+    settings: CallSettings, dialect: ResponsesDialect, warnings: list[ModelWarning]
+) -> str | None:
+    effort = settings.reasoning
+    if effort is None or dialect.efforts is None or effort in dialect.efforts:
+        return effort
+    if not dialect.efforts:
+        if effort != "none":
+            warnings.append(ModelWarning("unsupported", "reasoning", "this model does not reason"))
+        return None
+    highest = dialect.efforts[-1]
+    warnings.append(ModelWarning("compatibility", "reasoning", f"{effort} was sent as {highest}"))
+    return highest
+
+
+def _format(wanted: JsonFormat | None) -> dict[str, object]:
+    if wanted is None:
+        return {}
+    if wanted.schema is None:
+        return {"text": {"format": {"type": "json_object"}}}
+    schema = wanted.schema.value
+    described: dict[str, object] = {
+        "type": "json_schema",
+        "name": wanted.name or "response",
+        "schema": schema,
+        "strict": fits_strict_mode(schema),
+    }
+    if wanted.description is not None:
+        described["description"] = wanted.description
+    return {"text": {"format": described}}
+
+
+# --- tools ------------------------------------------------------------------------------------
+
+
+def _tool(tool: ToolDefinition, dialect: ResponsesDialect) -> Fragment:
+    extra: Mapping[str, JsonValue] = options_of(tool.provider_options, dialect.provider)
+    warnings: list[ModelWarning] = []
+    if tool.input_examples:
+        message = f"the Responses protocol has no place for the examples of {tool.name}"
+        warnings.append(ModelWarning("unsupported", "input_examples", message))
+    kind = extra.get("type", "function")
+    if kind == "custom":
+        custom = {"type": kind, "name": tool.name, "description": tool.description}
+        return Fragment(to_wire({**custom, **extra}), tuple(warnings))
+    if kind != "function":
+        return Fragment(to_wire(extra), tuple(warnings))
+    schema = tool.input_schema.value
+    is_strict = bool(tool.strict) and fits_strict_mode(schema)
+    if tool.strict and not is_strict:
+        message = f"the schema of {tool.name} does not fit strict mode: it was sent without"
+        warnings.append(ModelWarning("compatibility", "strict", message))
+    definition: dict[str, object] = {
+        "type": "function",
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": schema,
+        # Said in any case: a server that is not told rewrites the schema until it fits.
+        "strict": is_strict,
+    }
+    return Fragment(to_wire({**definition, **extra}), tuple(warnings))
+
+
+_tool_fragments: FragmentMemo[ToolDefinition, ResponsesDialect] = FragmentMemo(_tool)
+
+
+def _tool_choice(request: ModelRequest) -> object:
+    match request.tool_choice:
+        case NamedTool(name):
+            if any(tool.name == name for tool in request.tools):
+                return {"type": "function", "name": name}
+            return {"type": name}  # one of the provider's own tools goes by its type
+        case choice:
+            return choice

@@ -1,0 +1,58 @@
+"""Where a server of the Responses protocol is, and what its model understands."""
+
+from typing import Literal, TypeAlias, final
+
+from attrs import field, frozen
+
+from stepfold.providers.openai_chat import openai_dialect
+from stepfold.values import ReasoningEffort
+
+SystemRole: TypeAlias = Literal["system", "developer"]
+Sampling: TypeAlias = Literal["free", "fixed", "fixed-when-reasoning"]
+
+
+@final
+@frozen(order=False, kw_only=True, cache_hash=True)
+class ResponsesDialect:
+    """What a model understands.
+
+    `provider` is the key of `provider_options` and `provider_metadata`. `reasons` asks for
+    encrypted reasoning, which models that do not reason refuse to give. `sampling` is `fixed`
+    for a model that refuses temperature and top_p; `efforts` are the efforts of reasoning that
+    exist, where `None` lets every one pass. `stores` tells that the server keeps responses, so
+    that it may know an item by its id alone; a request with `store` in its options says so itself.
+    """
+
+    provider: str = "openai"
+    system_role: SystemRole = "system"
+    reasons: bool = False
+    sampling: Sampling = "free"
+    efforts: tuple[ReasoningEffort, ...] | None = None
+    stores: bool = False
+
+
+@final
+@frozen(order=False, kw_only=True)
+class ResponsesOptions:
+    """One model of one server: `headers` hold the key, and the `repr` does not show them."""
+
+    model_id: str
+    base_url: str
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    dialect: ResponsesDialect = ResponsesDialect()
+
+    @property
+    def url(self) -> str:
+        """Where requests go."""
+        return f"{self.base_url.rstrip('/')}/responses"
+
+
+def responses_dialect(model_id: str) -> ResponsesDialect:
+    """What OpenAI's own models understand, by their names."""
+    chat = openai_dialect(model_id)
+    return ResponsesDialect(
+        system_role=chat.system_role,
+        reasons=bool(chat.efforts),
+        sampling=chat.sampling,
+        efforts=chat.efforts,
+    )

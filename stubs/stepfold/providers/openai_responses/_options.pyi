@@ -1,0 +1,29 @@
+from typing import Literal, TypeAlias, final
+from attrs import field, frozen
+from stepfold.values import ReasoningEffort
+
+SystemRole: TypeAlias = Literal["system", "developer"]
+Sampling: TypeAlias = Literal["free", "fixed", "fixed-when-reasoning"]
+
+@final
+@frozen(order=False, kw_only=True, cache_hash=True)
+class ResponsesDialect:
+    provider: str = "openai"
+    system_role: SystemRole = "system"
+    reasons: bool = False
+    sampling: Sampling = "free"
+    efforts: tuple[ReasoningEffort, ...] | None = None
+    stores: bool = False
+
+@final
+@frozen(order=False, kw_only=True)
+class ResponsesOptions:
+    model_id: str
+    base_url: str
+    headers: tuple[tuple[str, str], ...] = field(default=())
+    dialect: ResponsesDialect = ResponsesDialect()
+
+    @property
+    def url(self) -> str: ...
+
+def responses_dialect(model_id: str) -> ResponsesDialect: ...
