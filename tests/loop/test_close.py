@@ -37,12 +37,14 @@ from stepfold.values import (
     Stop,
     Stopped,
     Success,
+    ToolCall,
     ToolMessage,
     Usage,
     UserMessage,
 )
 from tests.loop._scenario import (
     ONE,
+    ProgramOptions,
     Run,
     call,
     calls,
@@ -449,11 +451,68 @@ def test_what_is_not_heard_is_dropped_and_said_so() -> None:
     assert run.state.inbox.waiting == ()
 
 
-def test_a_stop_condition_is_asked_before_a_steered_message_is_heard() -> None:
-    """Steering is a reason to go on, and does not overrule the conditions."""
-    run = started(program(stop_when=is_step_count(1)))
-    run.steer("And in Rome?")
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("is_step_count", {"stop_when": is_step_count(1)}),
+        ("is_step_count", {"stop_when": is_step_count(1), "limits": Limits(wrap_up_tokens=9)}),
+        ("limit-steps", {"limits": Limits(steps=1)}),
+        ("limit-tokens", {"limits": Limits(tokens=20)}),
+    ],
+    ids=["condition", "wrap-up", "steps", "tokens"],
+)
+def test_a_word_that_cannot_be_heard_does_not_cost_the_final_answer(
+    name: str, options: ProgramOptions
+) -> None:
+    """Steering overrules no condition and no limit; the run ends as it would have without it."""
+    run = started(program(**options))
+    run.steer("And in Rome?", id="m1")
+    run.queue("Thanks.", id="q1")
+    run.reply("It is warm in Oslo.", usage=Usage(10, 5))
+
+    assert Completed(json("It is warm in Oslo.")) == run.end
+    assert [SteeringDropped("m1", name), SteeringDropped("q1", name)] == run.told(SteeringDropped)
+    assert [type(command) for command in run.commands] == [CallModel]
+
+
+def test_a_condition_in_the_world_does_not_cost_the_final_answer_either() -> None:
+    """Nor does a word that comes while it is asked."""
+    run = started(program(checks_stop=True))
+    run.steer("And in Rome?", id="m1")
     run.reply("It is warm in Oslo.")
+    run.steer("And in Bonn?", id="m2")
+    run.check(Stop("enough"))
+
+    assert Completed(json("It is warm in Oslo.")) == run.end
+    assert [SteeringDropped("m1", "enough"), SteeringDropped("m2", "enough")] == run.told(
+        SteeringDropped
+    )
+
+
+def test_an_answer_that_is_not_what_was_promised_fails_as_it_would_have() -> None:
+    """A word that cannot be heard makes it neither better nor worse."""
+    run = started(program(stop_when=is_step_count(1), output=EVEN))
+    run.steer("And three?")
+    run.reply("twelve")
+
+    assert Failed(NoOutput("expected an even number", "twelve")) == run.end
+
+
+def test_what_only_the_provider_runs_leaves_an_answer_final() -> None:
+    """Nothing is to be answered here."""
+    run = started(program(tool(), stop_when=is_step_count(1)))
+    run.steer("And in Rome?")
+    run.reply(ToolCall("p1", "search", "{}", provider_executed=True), "Found.")
+
+    assert Completed(json("Found.")) == run.end
+
+
+def test_a_step_with_calls_is_stopped_whoever_speaks() -> None:
+    """There is no final answer yet."""
+    run = started(program(tool(), stop_when=is_step_count(1)))
+    run.reply(call())
+    run.steer("And in Rome?")
+    run.finish()
 
     assert stop_name(run) == "is_step_count"
 

@@ -3,6 +3,10 @@
 Order: write the messages and the `StepResult`; the end that was already certain, if any; rest if
 somebody outside owes an answer; the natural end; the stop conditions; the hard limits; deliver
 what was steered; prepare the next step; call the model.
+
+A word from outside is a reason to go on after a final answer, and overrules neither a condition nor
+a limit. If one of them leaves no room to hear it, the word is dropped and the run ends as it would
+have without it: a final answer that is there is not lost to a stop.
 """
 
 from typing_extensions import TypeIs
@@ -38,9 +42,11 @@ from stepfold.values import (
     Instant,
     JsonText,
     RunEnd,
+    StepResult,
     Stop,
     Stopped,
     Success,
+    ToolCall,
 )
 
 LIMIT_STEPS = "limit-steps"
@@ -124,6 +130,11 @@ def _promoted(inbox: Inbox) -> Inbox:
     first, *others = inbox.waiting
     steered = MessageSteered(first.id, first.message, "steer", first.at)
     return Inbox((steered, *others), inbox.seen)
+
+
+def _is_final(result: StepResult) -> bool:
+    """Whether a step left nothing to answer here."""
+    return all(part.provider_executed for part in result.content if isinstance(part, ToolCall))
 
 
 def complete(program: Program, out: Draft) -> None:
@@ -234,7 +245,15 @@ def room_for_output(program: Program, out: Draft, *, kept_back: bool) -> int | N
 
 
 def stopped(program: Program, out: Draft, step: int, stop: Stop) -> None:
-    """Stop, after one last answer if one is wanted and the limits leave room for it."""
+    """Stop, after one last answer if one is wanted and the limits leave room for it.
+
+    After a final answer the only reason to go on was what was steered: see above.
+    """
+    steps = out.transcript.steps
+    if steps and _is_final(steps[-1]):
+        _drop(out, stop.name)
+        complete(program, out)
+        return
     wraps_up = program.limits.wrap_up_tokens is not None
     if wraps_up and limit_met(program, out, step + 1, kept_back=False) is None:
         call(program, out, step + 1, out.now, None, wrap=stop)
@@ -281,8 +300,11 @@ def finish(out: Draft, end: RunEnd[JsonText], output: JsonText | None = None) ->
     """End the run; what was steered and never heard is dropped, and said so."""
     flush(out)
     if out.inbox.waiting:
-        reason = type(end).__name__.lower()
-        out.notes.extend(SteeringDropped(item.id, reason) for item in out.inbox.waiting)
-        out.inbox = Inbox((), out.inbox.seen)
+        _drop(out, type(end).__name__.lower())
     out.notes.append(RunEnded(end))
     out.phase = Done(end, output)
+
+
+def _drop(out: Draft, reason: str) -> None:
+    out.notes.extend(SteeringDropped(item.id, reason) for item in out.inbox.waiting)
+    out.inbox = Inbox((), out.inbox.seen)

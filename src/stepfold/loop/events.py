@@ -209,7 +209,8 @@ class MessageSteered:
     """Somebody speaks to a running model.
 
     `steer` is heard at the next step; `queue` only after a final answer. An id given twice
-    counts once.
+    counts once. Where a stop condition or a limit leaves no room for it after a final answer, it
+    is dropped, and the run is complete.
     """
 
     id: str

@@ -102,7 +102,11 @@ class SteeringDelivered:
 @final
 @frozen(order=False)
 class SteeringDropped:
-    """A steered message will never be delivered."""
+    """A steered message will never be delivered.
+
+    `reason` is how the run ended; after a final answer, the name of the stop or limit that left no
+    room to hear it.
+    """
 
     id: str
     reason: str
