@@ -47,15 +47,18 @@ def runs(folder: Path) -> Iterator[Run]:
         "mypy with the returns plugin", (*_module("mypy"), "--config-file", plugin, TYPING_TESTS)
     )
 
+    # Stub files have no comments, hence none of the ignores that the source explains: what they
+    # say is judged by the tests, and what is wrong in itself by the runs over the source.
     against_snapshot = _mypy(
         folder / "snapshot.toml", mypy_path=str(SNAPSHOT), follow_imports="silent"
     )
+    with against_snapshot.open("a", encoding="utf-8") as settings:
+        settings.write('[[tool.mypy.overrides]]\nmodule = "stepfold.*"\nignore_errors = true\n')
     yield Run(
         "mypy against the snapshot",
         (*_module("mypy"), "--config-file", against_snapshot, TYPING_TESTS),
     )
 
-    # Stub files have no comments, hence none of the ignores that the source explains.
     stubtest = folder / "stubtest.toml"
     disabled = ["assignment", "overload-overlap"]
     stubtest.write_text(

@@ -17,6 +17,9 @@ D = TypeVar("D")
 Out = TypeVar("Out")
 
 
+_NO_DEPS = object()
+
+
 class ScriptOptions(RunOptions, total=False):
     """What `run_script` takes beside the script, tools, output and deps: see `Agent`.
 
@@ -76,7 +79,7 @@ def run_script(
     replies: Sequence[Scripted],
     /,
     *,
-    deps: object = None,
+    deps: object = _NO_DEPS,
     tools: Sequence[AnyTool[Never, object]] = (),
     output: Output[object] | None = None,
     **options: Unpack[ScriptOptions],
@@ -104,7 +107,7 @@ def run_script(
     async def main() -> Run[object]:
         return await generate_text(
             options.get("prompt", "Hello"),
-            deps=deps,
+            deps=None if deps is _NO_DEPS else deps,
             tools=given,
             output=cast("Output[object]", output),
             model=model,

@@ -8,7 +8,7 @@ from stepfold.agent._run import Run, RunFailed
 from stepfold.agent._run_stream import RunStream
 from stepfold.loop import Limits, LoopState, Program, RetryPolicy, StopCondition
 from stepfold.ports import Clock, Journal, LanguageModel
-from stepfold.shell import AnyTool, Runtime
+from stepfold.shell import AnyTool, PrepareStep, RepairToolCall, Runtime, ToolApproval
 from stepfold.values import NO_SETTINGS, CallSettings, Message, Outcome, ToolChoice
 
 Deps_contra = TypeVar("Deps_contra", contravariant=True, default=object)
@@ -31,6 +31,9 @@ class Agent(Generic[Deps_contra, Out_co]):
         tool_choice: ToolChoice = "auto",
         retry: RetryPolicy | None = None,
         provider_options: Mapping[str, object] | None = None,
+        prepare_step: PrepareStep[Deps_contra] | None = None,
+        repair_tool_call: RepairToolCall[Deps_contra] | None = None,
+        tool_approval: ToolApproval[Deps_contra] | None = None,
         concurrency: int | None = None,
         allow_system_messages: bool = False,
     ) -> None: ...

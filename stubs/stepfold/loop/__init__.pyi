@@ -1,5 +1,6 @@
 from stepfold.loop import commands, events, notes
 from stepfold.loop._begin import begin
+from stepfold.loop._calls import fault_of
 from stepfold.loop._fold import ReplyFold, fold_parts, normal_reply, parts_of
 from stepfold.loop._pending import open_requests, pending
 from stepfold.loop._program import (
@@ -99,6 +100,7 @@ __all__ = (
     "commands",
     "convert_to_model_prompt",
     "events",
+    "fault_of",
     "fold_parts",
     "has_tool_call",
     "is_loop_finished",

@@ -146,8 +146,8 @@ class Identity:
 @final
 @frozen(order=False)
 class Transcript:
-    messages: tuple[Message, ...]
-    steps: tuple[StepResult, ...] = ()
+    messages: tuple[Message, ...] = field()
+    steps: tuple[StepResult, ...] = field(default=())
     base: tuple[Message, ...] | None = None
     base_from: int = 0
     instructions: str | None = None

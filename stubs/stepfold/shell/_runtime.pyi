@@ -2,6 +2,7 @@ from collections.abc import Iterable, Mapping
 from typing import Generic, TypeVar, final, overload
 from attrs import frozen
 from stepfold.ports import Clock, Journal, LanguageModel
+from stepfold.shell._hooks import Hooks
 from stepfold.shell._tool import AnyTool
 
 D = TypeVar("D")
@@ -17,6 +18,7 @@ class Runtime(Generic[D]):
     clock: Clock
     journal: Journal | None
     concurrency: int | None
+    hooks: Hooks[D]
 
     @overload
     def __init__(
@@ -27,6 +29,7 @@ class Runtime(Generic[D]):
         clock: Clock | None = None,
         journal: Journal | None = None,
         concurrency: int | None = None,
+        hooks: Hooks[object] | None = None,
     ) -> None: ...
     @overload
     def __init__(
@@ -38,4 +41,5 @@ class Runtime(Generic[D]):
         clock: Clock | None = None,
         journal: Journal | None = None,
         concurrency: int | None = None,
+        hooks: Hooks[D] | None = None,
     ) -> None: ...

@@ -70,9 +70,13 @@ def _argument_texts(hostile: int) -> SearchStrategy[str]:
     return st.sampled_from(good + bad)
 
 
-@cache
 def call_ids() -> SearchStrategy[str]:
     """Draw ids of calls: few of them, so that they meet; blank ones, and such as a run derives."""
+    return _call_ids()
+
+
+@cache
+def _call_ids() -> SearchStrategy[str]:
     return st.sampled_from(
         ["", "c1", "c2", "c3", "c4", "c5", "c6", "run/0/0", "run/1/0", "run/0/1"]
     )
@@ -128,9 +132,13 @@ def _prefixes() -> SearchStrategy[tuple[ReplyPart, ...]]:
     return flags(percent=10).flatmap(lambda searches: _provider_parts() if searches else said)
 
 
-@cache
 def usages() -> SearchStrategy[Usage]:
     """Draw what a reply cost, at most a hundred tokens; rarely the provider does not tell."""
+    return _usages()
+
+
+@cache
+def _usages() -> SearchStrategy[Usage]:
     figures = (0, 5, 10, 40)
     known = [Usage(given, said) for given in figures for said in (5, 0, 20, 60)]
     return st.sampled_from([*known, Usage(), Usage(7)])
@@ -182,9 +190,13 @@ def _model_replies(
     return st.builds(built, _prefixes(), calls, finishes, usages())
 
 
-@cache
 def model_errors() -> SearchStrategy[ModelErrorReason]:
     """Draw failures of models: mostly such as may be gone at the next attempt."""
+    return _model_errors()
+
+
+@cache
+def _model_errors() -> SearchStrategy[ModelErrorReason]:
     kinds: list[ModelErrorKind] = [
         *("server", "overloaded", "rate-limit", "connection", "timeout", "protocol"),
         *("authentication", "bad-request", "context-length"),
@@ -228,9 +240,13 @@ def _turns(replies: SearchStrategy[ModelReply], failing: int) -> SearchStrategy[
     return flags(percent=failing).flatmap(lambda fails: failed if fails else plain)
 
 
-@cache
 def tool_outcomes() -> SearchStrategy[ToolOutcome]:
     """Draw what tools and clients give."""
+    return _tool_outcomes()
+
+
+@cache
+def _tool_outcomes() -> SearchStrategy[ToolOutcome]:
     return st.sampled_from(
         [
             ToolSucceeded(TextOutput("done")),

@@ -1,5 +1,4 @@
 from collections.abc import Sequence
-from functools import cache
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 from stepfold.loop import Program
@@ -9,12 +8,10 @@ from stepfold.testing._world import Turn, World
 from stepfold.values import HookFailed, ModelErrorReason, ModelReply, ToolCall, Usage
 
 def argument_texts(*, hostile: int = 25) -> SearchStrategy[str]: ...
-@cache
 def call_ids() -> SearchStrategy[str]: ...
 def tool_calls(
     *, tools: Sequence[str], hostile: int = 25, strangers: int = 5
 ) -> SearchStrategy[ToolCall]: ...
-@cache
 def usages() -> SearchStrategy[Usage]: ...
 def model_replies(
     *,
@@ -23,9 +20,8 @@ def model_replies(
     max_calls: int = 4,
     hostile: int = 15,
     strangers: int = 5,
-    cut: int = 10,
+    cut: int = 15,
 ) -> SearchStrategy[ModelReply]: ...
-@cache
 def model_errors() -> SearchStrategy[ModelErrorReason]: ...
 def turns(
     *,
@@ -34,10 +30,9 @@ def turns(
     max_calls: int = 4,
     hostile: int = 15,
     strangers: int = 5,
-    cut: int = 10,
+    cut: int = 15,
     failing: int = 15,
 ) -> SearchStrategy[Turn]: ...
-@cache
 def tool_outcomes() -> SearchStrategy[ToolOutcome]: ...
 def step_plans(*, program: Program) -> SearchStrategy[StepPlan | HookFailed]: ...
 @st.composite
@@ -50,7 +45,7 @@ def worlds(
     min_calls: int = 0,
     max_calls: int = 4,
     hostile: int = 15,
-    cut: int = 10,
+    cut: int = 15,
     failing: int = 15,
 ) -> World: ...
 

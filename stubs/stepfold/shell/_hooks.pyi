@@ -1,0 +1,63 @@
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Generic, TypeAlias, TypeVar, final
+from attrs import field, frozen
+from stepfold.loop.events import ApprovalDecision, StepPlan
+from stepfold.values import JsonValue, Message, StepResult, ToolCall, ToolDefinition, Usage
+
+D = TypeVar("D")
+D_co = TypeVar("D_co", covariant=True)
+D_contra = TypeVar("D_contra", contravariant=True)
+
+@final
+@frozen(order=False)
+class StepContext(Generic[D_co]):
+    deps: D_co
+    step: int
+    steps: tuple[StepResult, ...]
+    messages: tuple[Message, ...]
+    instructions: str
+    usage: Usage
+
+@final
+@frozen(order=False)
+class RepairContext(Generic[D_co]):
+    deps: D_co
+    call: ToolCall
+    error: str
+    tools: tuple[ToolDefinition, ...]
+    messages: tuple[Message, ...]
+
+@final
+@frozen(order=False)
+class ApprovalContext(Generic[D_co]):
+    deps: D_co
+    call: ToolCall
+    step: int
+    messages: tuple[Message, ...]
+
+    @property
+    def input(self) -> JsonValue: ...
+
+@final
+@frozen(order=False)
+class Verdict:
+    decision: ApprovalDecision
+    reason: str | None = field(default=None, kw_only=True)
+
+PrepareStep: TypeAlias = Callable[[StepContext[D]], Awaitable[StepPlan | None] | StepPlan | None]
+RepairToolCall: TypeAlias = Callable[[RepairContext[D]], Awaitable[str | None] | str | None]
+ApprovalPolicy: TypeAlias = Callable[
+    [ApprovalContext[D]], ApprovalDecision | Verdict | Awaitable[ApprovalDecision | Verdict]
+]
+ApprovalRule: TypeAlias = ApprovalDecision | Verdict | ApprovalPolicy[D]
+ToolApproval: TypeAlias = ApprovalPolicy[D] | Mapping[str, ApprovalRule[D]]
+
+@final
+@frozen(eq=False)
+class Hooks(Generic[D_contra]):
+    prepare_step: PrepareStep[D_contra] | None = None
+    repair_tool_call: RepairToolCall[D_contra] | None = None
+    policy: ApprovalPolicy[D_contra] | None = None
+    rules: Mapping[str, ApprovalRule[D_contra]] = field(factory=dict[str, ApprovalRule[D_contra]])
+
+    def rule_of(self, tool: str) -> ApprovalRule[D_contra] | None: ...
