@@ -3,6 +3,7 @@
 import socket
 import threading
 from collections.abc import Callable, Coroutine, Iterator
+from contextlib import suppress
 from typing import TypeVar, final
 
 import pytest
@@ -65,32 +66,30 @@ class Line:
         self.accepted = 0
         self._plan = list(connections)
         self._listener = socket.create_server(("127.0.0.1", 0))
+        self._port = self._listener.getsockname()[1]
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
 
     @property
     def request(self) -> HttpRequest:
-        port = self._listener.getsockname()[1]
-        return HttpRequest("POST", f"http://127.0.0.1:{port}/v1", (), b"{}")
+        return HttpRequest("POST", f"http://127.0.0.1:{self._port}/v1", (), b"{}")
 
     def _serve(self) -> None:
-        for acts in self._plan:
-            try:
-                connection, _ = self._listener.accept()
-            except OSError:
-                return
-            self.accepted += 1
-            with connection:
-                for act in acts:
-                    if not act(connection):
-                        break
+        with self._listener:  # nobody is left waiting for a connection that is not planned
+            for acts in self._plan:
+                try:
+                    connection, _ = self._listener.accept()
+                except OSError:
+                    return
+                self.accepted += 1
+                with connection:
+                    for act in acts:
+                        if not act(connection):
+                            break
 
     def close(self) -> None:
-        with socket.socket() as last:
-            if self._thread.is_alive():
-                last.settimeout(5)
-                last.connect(self._listener.getsockname())
-        self._listener.close()
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
         self._thread.join(5)
 
 
