@@ -12,6 +12,7 @@ SUMS = ("--model", "desk:sums")
     [
         (("--model", "openai/gpt-5.4"), "set the environment variable OPENAI_API_KEY"),
         (("--model", "openai:gpt-5.4"), "set the environment variable OPENAI_API_KEY"),
+        (("--model", "anthropic/x"), "set the environment variable ANTHROPIC_API_KEY"),
         (("--model", "openai-compatible/x"), "set the environment variable OPENAI_COMPATIBLE_BASE"),
         (("--model", "nobody/x"), "there is no provider 'nobody'; there are "),
         (("--model", "nobody/x"), "is openai-compatible/x, at OPENAI_COMPATIBLE_BASE_URL"),
@@ -37,6 +38,7 @@ SUMS = ("--model", "desk:sums")
 def test_a_mistake_in_a_name_is_told_with_what_to_do(
     arguments: tuple[str, ...], told: str, stepfold: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_COMPATIBLE_BASE_URL", raising=False)
     done = stepfold("run", "Hi.", *arguments)

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 
+from stepfold.providers._keys import key_of
 from stepfold.providers.anthropic_messages._model import AnthropicModel
 from stepfold.providers.anthropic_messages._options import (
     MessagesDialect,
@@ -36,12 +37,12 @@ def anthropic(
     Raises:
         UsageError: if there is no key, or the address is not one of http or https.
     """
-    key = (api_key or os.environ.get("ANTHROPIC_API_KEY") or "").strip()
-    if not key:
-        raise UsageError(
-            f"anthropic/{model_id} needs a key: set the environment variable ANTHROPIC_API_KEY "
-            f"(keys are made at https://platform.claude.com), or pass api_key=…"
-        )
+    key = key_of(
+        api_key,
+        model=f"anthropic/{model_id}",
+        variable="ANTHROPIC_API_KEY",
+        made_at="https://platform.claude.com",
+    )
     address = base_url or (os.environ.get("ANTHROPIC_BASE_URL") or "").strip() or ANTHROPIC_BASE_URL
     if not address.startswith(("http://", "https://")):
         raise UsageError(
