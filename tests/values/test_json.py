@@ -149,6 +149,37 @@ def test_dumping_reads_any_mapping() -> None:
         dump_json(MappingProxyType({1: 1}))
 
 
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        ({1: 2}, "int"),
+        ({"a": [({None: 2},)]}, "NoneType"),
+        ([{True: 2}], "bool"),
+        ({1.5: 2}, "float"),
+    ],
+)
+def test_a_key_that_is_no_string_is_not_dumped(value: object, kind: str) -> None:
+    """Python's encoder would make a string of it, and it would come back as one."""
+    told = f"expected a string as the key of a JSON object, got {kind}"
+    with pytest.raises(TypeError, match=told):
+        dump_json(value)
+    with pytest.raises(TypeError, match=told):
+        JsonText.of(value)
+
+
+def test_values_of_the_program_itself_have_no_bounds() -> None:
+    """What is refused from outside may well be a result of one's own."""
+    deep: object = "bottom"
+    for _ in range(100):
+        deep = [deep]
+
+    assert (
+        JsonText.of({"__proto__": deep}).text == f'{{"__proto__":{"[" * 100}"bottom"{"]" * 100}}}'
+    )
+    assert isinstance(JsonText.parse(JsonText.of(deep).text), Failure)
+    assert isinstance(JsonText.parse('{"__proto__":1}'), Failure)
+
+
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), "\ud800"])
 def test_what_has_no_utf_8_json_form_is_not_dumped(value: object) -> None:
     """NaN, infinities and lone surrogates would make text that nobody can read back."""

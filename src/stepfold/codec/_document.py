@@ -16,7 +16,7 @@ from stepfold.values import (
     Outcome,
     Success,
     UsageError,
-    dump_json,
+    dump_tree,
     parse_json,
 )
 
@@ -95,7 +95,7 @@ def _written(value: object, write: Encoder) -> JsonTree:
 
 def _dump(tree: JsonTree) -> str:
     try:
-        return dump_json(tree)
+        return dump_tree(tree)
     except ValueError as error:
         msg = f"expected integers that this process can print: {error}"
         raise UsageError(msg) from None

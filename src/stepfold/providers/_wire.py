@@ -16,7 +16,7 @@ from stepfold.values import (
     JsonValue,
     ModelWarning,
     UsageError,
-    dump_json,
+    dump_tree,
     without_lone_surrogates,
 )
 
@@ -73,9 +73,9 @@ def to_wire(value: object) -> bytes:
         UsageError: for NaN and infinities.
     """
     try:
-        return dump_json(value).encode()
+        return dump_tree(value).encode()
     except UnicodeEncodeError:
-        return dump_json(_cleaned(value)).encode()
+        return dump_tree(_cleaned(value)).encode()
     except ValueError as error:
         raise UsageError(f"a value of the request has no JSON form: {error}") from None
 

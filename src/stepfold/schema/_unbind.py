@@ -20,7 +20,7 @@ from stepfold.schema._kinds import is_mapping, is_sequence, is_set
 from stepfold.values._json import (
     DEFAULT_BOUNDS,
     JsonText,
-    dump_json,
+    dump_tree,
     without_lone_surrogates,
 )
 from stepfold.values._outcome import Failure, Outcome, Success
@@ -43,7 +43,7 @@ def encode_result(value: object) -> Outcome[JsonText, SchemaFault]:
     become U+FFFD. NaN, infinities, cycles, nesting beyond 64 and other objects are a fault.
     """
     try:
-        return Success(JsonText(dump_json(encoded(value))))
+        return Success(JsonText(dump_tree(encoded(value))))
     except UnencodableError as error:
         return Failure(error.fault)
     except Exception as error:  # noqa: BLE001 - properties and mappings of the user's run here
@@ -103,7 +103,7 @@ class _Walk:
             return self._mapping(value, pointer, depth)
         if is_set(value):
             items = [self.encoded(item, pointer, depth + 1) for item in value]
-            return sorted(items, key=lambda item: JsonText(dump_json(item)).canonical())
+            return sorted(items, key=lambda item: JsonText(dump_tree(item)).canonical())
         if is_sequence(value) and not isinstance(value, range | memoryview):
             return [
                 self.encoded(item, pointer_to(pointer, index), depth + 1)

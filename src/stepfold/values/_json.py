@@ -117,9 +117,12 @@ class JsonText:
     def of(value: object) -> "JsonText":
         """Encode JSON-like Python values compactly, keys in their own order.
 
+        These are values of your own program: what `parse` refuses in text from outside, such as
+        deep nesting or a key `__proto__`, is kept as it is.
+
         Raises:
             ValueError: for NaN, infinities, circular references and lone surrogates.
-            TypeError: for anything that JSON has no form for.
+            TypeError: for anything that JSON has no form for, keys that are no strings among it.
         """
         return JsonText(dump_json(value))
 
@@ -201,12 +204,33 @@ def dump_json(value: object) -> str:
 
     Raises:
         ValueError: for NaN, infinities, circular references and lone surrogates.
-        TypeError: for anything that JSON has no form for.
+        TypeError: for anything that JSON has no form for, keys that are no strings among it.
     """
-    text = _compact.encode(value)
+    text = dump_tree(value)
+    _require_text_keys(value)  # the encoder would make a string of a number
+    return text
+
+
+def dump_tree(tree: object) -> str:
+    """As `dump_json`, for a tree whose keys are known to be strings: it does not look at them."""
+    text = _compact.encode(tree)
     if not text.isascii():
         text.encode()  # a lone surrogate has no UTF-8 form: UnicodeEncodeError is a ValueError
     return text
+
+
+def _require_text_keys(value: object) -> None:
+    rest = [value]
+    while rest:
+        item = rest.pop()
+        if isinstance(item, str | bool | int | float | None):
+            continue
+        if _is_mapping(item):
+            for key in item:
+                _key(key)
+            rest.extend(item.values())
+        elif _is_sequence(item):
+            rest.extend(item)
 
 
 class _RefusedError(ValueError):
