@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 from typing_extensions import TypeForm
 
-from properties import _loops as moving
-from properties import _values as drawn
 from stepfold import loop
 from stepfold import values as v
 from stepfold.codec import decode, encode, from_json, to_json
 from stepfold.loop import commands, events, notes
+from stepfold.testing.strategies import values as drawn
 
 T = TypeVar("T")
 Tree = dict[str, object]
@@ -35,14 +34,14 @@ KINDS: dict[str, Law] = {
     "open request": (v.OpenRequest, drawn.open_requests()),
     "error": (v.RunError, drawn.run_errors()),
     "end": (v.RunEnd[v.JsonText], drawn.run_ends()),
-    "command": (commands.Command, moving.run_commands()),
-    "event": (events.Event, moving.run_events()),
-    "note": (notes.Note, moving.run_notes()),
-    "phase": (loop.Phase, moving.phases()),
-    "state": (loop.LoopState, moving.states()),
-    "transition": (loop.Transition, moving.transitions()),
-    "header": (loop.JournalHeader, moving.journal_headers()),
-    "entry": (loop.JournalEntry, moving.journal_entries()),
+    "command": (commands.Command, drawn.run_commands()),
+    "event": (events.Event, drawn.run_events()),
+    "note": (notes.Note, drawn.run_notes()),
+    "phase": (loop.Phase, drawn.phases()),
+    "state": (loop.LoopState, drawn.states()),
+    "transition": (loop.Transition, drawn.transitions()),
+    "header": (loop.JournalHeader, drawn.journal_headers()),
+    "entry": (loop.JournalEntry, drawn.journal_entries()),
 }
 every_kind = pytest.mark.parametrize("name", KINDS)
 

@@ -1,7 +1,4 @@
-"""Strategies for what goes into the loop, comes out of it, and stays in it.
-
-As those of `_values`: whatever the types allow. States that a run can reach are drawn by running.
-"""
+"""Commands, events, notes, phases and states, whether or not a run can reach them."""
 
 from functools import cache
 from typing import Literal
@@ -9,10 +6,37 @@ from typing import Literal
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from properties import _values as drawn
-from properties._values import figures, instants, names, strings, tuples_of
 from stepfold import loop
 from stepfold.loop import commands, events, notes
+from stepfold.testing.strategies.values._parts import (
+    figures,
+    instants,
+    json_texts,
+    names,
+    strings,
+    tool_calls,
+    tool_error_kinds,
+    tool_errors,
+    tool_outputs,
+    tool_results,
+    tuples_of,
+)
+from stepfold.testing.strategies.values._values import (
+    chunk_gaps,
+    hook_failures,
+    messages,
+    model_error_reasons,
+    open_approvals,
+    open_calls,
+    open_requests,
+    replies,
+    run_ends,
+    step_results,
+    stops,
+    tool_choices,
+    usages,
+    user_messages,
+)
 
 steps = st.integers(-1, 3)
 counts = st.integers(0, 3)
@@ -21,21 +45,33 @@ counts = st.integers(0, 3)
 # --- keys and commands ------------------------------------------------------------------------
 
 
-@cache
 def model_call_keys() -> SearchStrategy[commands.ModelCallKey]:
     """Draw names of attempts at model calls."""
+    return _model_call_keys()
+
+
+@cache
+def _model_call_keys() -> SearchStrategy[commands.ModelCallKey]:
     return st.builds(commands.ModelCallKey, steps, counts)
 
 
-@cache
 def call_keys() -> SearchStrategy[commands.CallKey]:
     """Draw names of attempts at tool calls."""
+    return _call_keys()
+
+
+@cache
+def _call_keys() -> SearchStrategy[commands.CallKey]:
     return st.builds(commands.CallKey, steps, counts, counts)
 
 
-@cache
 def run_commands() -> SearchStrategy[commands.Command]:
     """Draw what the shell must carry out."""
+    return _run_commands()
+
+
+@cache
+def _run_commands() -> SearchStrategy[commands.Command]:
     return st.one_of(
         st.builds(commands.PrepareStep, steps),
         st.builds(commands.CallModel, model_call_keys(), names()),
@@ -51,58 +87,74 @@ def run_commands() -> SearchStrategy[commands.Command]:
 # --- events -----------------------------------------------------------------------------------
 
 
-@cache
 def tool_outcomes() -> SearchStrategy[events.ToolOutcome]:
     """Draw what came of tools."""
-    value = st.none() | drawn.json_texts()
-    return st.builds(events.ToolSucceeded, drawn.tool_outputs(), value) | st.builds(
-        events.ToolFailed, strings(), drawn.tool_error_kinds(), value
+    return _tool_outcomes()
+
+
+@cache
+def _tool_outcomes() -> SearchStrategy[events.ToolOutcome]:
+    value = st.none() | json_texts()
+    return st.builds(events.ToolSucceeded, tool_outputs(), value) | st.builds(
+        events.ToolFailed, strings(), tool_error_kinds(), value
     )
 
 
-@cache
 def step_plans() -> SearchStrategy[events.StepPlan]:
     """Draw what a prepare function wants."""
+    return _step_plans()
+
+
+@cache
+def _step_plans() -> SearchStrategy[events.StepPlan]:
     return st.builds(
         events.StepPlan,
         model=st.none() | names(),
-        tool_choice=st.none() | drawn.tool_choices(),
+        tool_choice=st.none() | tool_choices(),
         active_tools=st.none() | tuples_of(names()),
         instructions=st.none() | strings(),
-        messages=st.none() | tuples_of(drawn.messages(), max_size=1),
+        messages=st.none() | tuples_of(messages(), max_size=1),
     )
 
 
-@cache
 def messages_steered() -> SearchStrategy[events.MessageSteered]:
     """Draw what somebody says to a running model."""
-    modes: SearchStrategy[Literal["steer", "queue"]] = st.sampled_from(["steer", "queue"])
-    return st.builds(events.MessageSteered, names(), drawn.user_messages(), modes, instants())
+    return _messages_steered()
 
 
 @cache
+def _messages_steered() -> SearchStrategy[events.MessageSteered]:
+    modes: SearchStrategy[Literal["steer", "queue"]] = st.sampled_from(["steer", "queue"])
+    return st.builds(events.MessageSteered, names(), user_messages(), modes, instants())
+
+
 def run_events() -> SearchStrategy[events.Event]:
     """Draw what comes into the loop."""
-    partial = st.none() | drawn.replies()
+    return _run_events()
+
+
+@cache
+def _run_events() -> SearchStrategy[events.Event]:
+    partial = st.none() | replies()
     return st.one_of(
         st.builds(
             events.ModelReplied,
             model_call_keys(),
-            drawn.replies(),
+            replies(),
             instants(),
             started=instants(),
             first_output=st.none() | instants(),
-            gaps=st.none() | drawn.chunk_gaps(),
+            gaps=st.none() | chunk_gaps(),
         ),
         st.builds(
             events.ModelFailed,
             model_call_keys(),
-            drawn.model_error_reasons(),
+            model_error_reasons(),
             instants(),
             partial=partial,
         ),
         st.builds(events.Waited, model_call_keys(), instants()),
-        st.builds(events.StepPrepared, steps, step_plans() | drawn.hook_failures(), instants()),
+        st.builds(events.StepPrepared, steps, step_plans() | hook_failures(), instants()),
         st.builds(events.CallRepaired, call_keys(), st.none() | strings(), instants()),
         st.builds(events.CallBound, call_keys(), st.none() | strings(), instants()),
         st.builds(
@@ -127,7 +179,7 @@ def run_events() -> SearchStrategy[events.Event]:
         st.builds(
             events.StopChecked,
             steps,
-            st.none() | drawn.stops() | drawn.hook_failures(),
+            st.none() | stops() | hook_failures(),
             instants(),
         ),
         messages_steered(),
@@ -146,33 +198,39 @@ def run_events() -> SearchStrategy[events.Event]:
 # --- notes ------------------------------------------------------------------------------------
 
 
-@cache
 def run_notes() -> SearchStrategy[notes.Note]:
     """Draw what the loop decided."""
+    return _run_notes()
+
+
+@cache
+def _run_notes() -> SearchStrategy[notes.Note]:
     return st.one_of(
         st.builds(notes.StepStarted, steps, names()),
-        st.builds(
-            notes.ModelRetried, steps, counts, names(), drawn.model_error_reasons(), instants()
-        ),
-        st.builds(notes.CallRequested, call_keys(), drawn.tool_calls()),
-        st.builds(notes.CallRejected, call_keys(), drawn.tool_calls(), strings()),
-        st.builds(notes.ApprovalRequested, call_keys(), drawn.open_approvals()),
-        st.builds(notes.CallOpened, call_keys(), drawn.open_calls()),
-        st.builds(notes.ToolFinished, call_keys(), drawn.tool_results() | drawn.tool_errors()),
+        st.builds(notes.ModelRetried, steps, counts, names(), model_error_reasons(), instants()),
+        st.builds(notes.CallRequested, call_keys(), tool_calls()),
+        st.builds(notes.CallRejected, call_keys(), tool_calls(), strings()),
+        st.builds(notes.ApprovalRequested, call_keys(), open_approvals()),
+        st.builds(notes.CallOpened, call_keys(), open_calls()),
+        st.builds(notes.ToolFinished, call_keys(), tool_results() | tool_errors()),
         st.builds(notes.SteeringDelivered, names(), steps),
         st.builds(notes.SteeringDropped, names(), strings()),
-        st.builds(notes.StepFinished, drawn.step_results()),
-        st.builds(notes.RunBlocked, tuples_of(drawn.open_requests())),
-        st.builds(notes.RunEnded, drawn.run_ends()),
+        st.builds(notes.StepFinished, step_results()),
+        st.builds(notes.RunBlocked, tuples_of(open_requests())),
+        st.builds(notes.RunEnded, run_ends()),
     )
 
 
 # --- states -----------------------------------------------------------------------------------
 
 
-@cache
 def approvals() -> SearchStrategy[loop.Approval]:
     """Draw decisions on slots, and those still open."""
+    return _approvals()
+
+
+@cache
+def _approvals() -> SearchStrategy[loop.Approval]:
     return st.builds(
         loop.Approval,
         names(),
@@ -183,19 +241,23 @@ def approvals() -> SearchStrategy[loop.Approval]:
     )
 
 
-@cache
 def slots() -> SearchStrategy[loop.Slot]:
     """Draw client calls on their way."""
+    return _slots()
+
+
+@cache
+def _slots() -> SearchStrategy[loop.Slot]:
     statuses: list[loop.SlotStatus] = [
         *("repairing", "binding", "deciding", "asked", "awaited", "ready", "running", "done")
     ]
     return st.builds(
         loop.Slot,
         counts,
-        drawn.tool_calls(),
+        tool_calls(),
         st.sampled_from(statuses),
         counts,
-        st.none() | drawn.tool_results() | drawn.tool_errors(),
+        st.none() | tool_results() | tool_errors(),
         st.none() | approvals(),
         st.none() | instants(),
         st.booleans(),
@@ -205,9 +267,13 @@ def slots() -> SearchStrategy[loop.Slot]:
     )
 
 
-@cache
 def calls_in_flight() -> SearchStrategy[loop.Calling]:
     """Draw model calls in flight."""
+    return _calls_in_flight()
+
+
+@cache
+def _calls_in_flight() -> SearchStrategy[loop.Calling]:
     return st.builds(
         loop.Calling,
         steps,
@@ -217,24 +283,28 @@ def calls_in_flight() -> SearchStrategy[loop.Calling]:
         counts,
         figures(),
         st.none() | step_plans(),
-        st.none() | drawn.stops(),
+        st.none() | stops(),
         st.none() | figures(),
     )
 
 
-@cache
 def phases() -> SearchStrategy[loop.Phase]:
     """Draw what a run is at."""
+    return _phases()
+
+
+@cache
+def _phases() -> SearchStrategy[loop.Phase]:
     replied = st.builds(
         loop.Replied,
-        drawn.replies(),
+        replies(),
         names(),
         instants(),
         instants(),
         instants(),
         st.none() | instants(),
-        st.none() | drawn.chunk_gaps(),
-        st.none() | drawn.stops(),
+        st.none() | chunk_gaps(),
+        st.none() | stops(),
         st.none() | step_plans(),
     )
     return st.one_of(
@@ -248,26 +318,30 @@ def phases() -> SearchStrategy[loop.Phase]:
             tuples_of(slots(), max_size=2),
             counts,
             counts,
-            st.none() | drawn.run_ends(),
+            st.none() | run_ends(),
             st.booleans(),
         ),
         st.builds(loop.Checking, steps),
         st.builds(loop.Resting, steps, tuples_of(slots(), max_size=2), st.booleans()),
-        st.builds(loop.Done, drawn.run_ends(), st.none() | drawn.json_texts()),
+        st.builds(loop.Done, run_ends(), st.none() | json_texts()),
     )
+
+
+def states() -> SearchStrategy[loop.LoopState]:
+    """Draw whole states, reachable or not."""
+    return _states()
 
 
 @cache
-def states() -> SearchStrategy[loop.LoopState]:
-    """Draw whole states, reachable or not."""
+def _states() -> SearchStrategy[loop.LoopState]:
     identities = st.builds(
         loop.Identity, names(), st.integers(), instants(), names(), counts, counts
     )
-    said = tuples_of(drawn.messages(), max_size=2)
+    said = tuples_of(messages(), max_size=2)
     transcripts = st.builds(
         loop.Transcript,
         said,
-        tuples_of(drawn.step_results(), max_size=1),
+        tuples_of(step_results(), max_size=1),
         st.none() | said,
         counts,
         st.none() | strings(),
@@ -276,7 +350,7 @@ def states() -> SearchStrategy[loop.LoopState]:
     )
     tally = tuples_of(st.tuples(names(), figures()))
     ledgers = st.builds(
-        loop.Ledger, drawn.usages(), figures(), figures(), figures(), tally, tally, figures()
+        loop.Ledger, usages(), figures(), figures(), figures(), tally, tally, figures()
     )
     inboxes = st.builds(loop.Inbox, tuples_of(messages_steered(), max_size=1), tuples_of(names()))
     return st.builds(
@@ -284,9 +358,13 @@ def states() -> SearchStrategy[loop.LoopState]:
     )
 
 
-@cache
 def transitions() -> SearchStrategy[loop.Transition]:
     """Draw what one event may have done."""
+    return _transitions()
+
+
+@cache
+def _transitions() -> SearchStrategy[loop.Transition]:
     return st.builds(
         loop.Transition,
         states(),
@@ -298,22 +376,30 @@ def transitions() -> SearchStrategy[loop.Transition]:
 # --- journals ---------------------------------------------------------------------------------
 
 
-@cache
 def journal_headers() -> SearchStrategy[loop.JournalHeader]:
     """Draw how runs began."""
+    return _journal_headers()
+
+
+@cache
+def _journal_headers() -> SearchStrategy[loop.JournalHeader]:
     return st.builds(
         loop.JournalHeader,
         names(),
         st.integers(),
         instants(),
-        tuples_of(drawn.messages(), max_size=2),
+        tuples_of(messages(), max_size=2),
         names(),
         counts,
         tuples_of(names()),
     )
 
 
-@cache
 def journal_entries() -> SearchStrategy[loop.JournalEntry]:
     """Draw events as a journal keeps them."""
+    return _journal_entries()
+
+
+@cache
+def _journal_entries() -> SearchStrategy[loop.JournalEntry]:
     return st.builds(loop.JournalEntry, run_events(), tuples_of(names()))
