@@ -128,7 +128,8 @@ def test_json_lines_are_documents_of_the_codec(stepfold: Command) -> None:
     assert all(isinstance(part, Success) for part in decoded)
     assert decoded[-1] == Success(RunEnded(Completed(JsonText('"It is 3."'))))
 
-    assert run["type"] == "run"
+    assert list(run) == ["v", "type", "id", "end", "text", "steps", "usage", "messages"]
+    assert (run["v"], run["type"]) == (1, "run")
     assert run["text"] == "It is 3."
     assert from_json(run["end"], Completed[JsonText]) == Success(Completed(JsonText('"It is 3."')))
     assert from_json(run["usage"], Usage) == Success(Usage(21, 12))
@@ -143,6 +144,7 @@ def test_json_lines_hold_preliminary_results(stepfold: Command) -> None:
 
     shown = [json.loads(it) for it in lines(done.out)[0] if '"tool-progressed"' in it]
     assert [it["value"] for it in shown][:2] == ['"number 0"', '"number 1"']
+    assert list(shown[0]) == ["v", "type", "key", "value"]
     assert shown[0]["key"] == {"type": "call-key", "step": 0, "index": 0, "attempt": 0}
 
 

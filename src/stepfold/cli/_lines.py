@@ -1,7 +1,8 @@
 """A run as machines read it: one JSON document a line, as the codec writes them.
 
 Each line is a document of its own, `{"v":1,"type":…}`: first the parts and notes of the stream,
-in order, then, as the last one, the run.
+in order, then, as the last one, the run. The forms of `tool-progressed` and `run`, which are none
+of the codec's, are told in the reference of the command line.
 """
 
 import sys
