@@ -252,10 +252,13 @@ def tool(
 ) -> object:
     """Make a tool of a function: `@tool`, or `@tool(needs_approval=True, …)`.
 
-    The function may be sync (it then runs in a worker thread), async, or an async generator
-    (each item is shown as it comes, the last is the result). It may return a value, an
-    `Outcome`, or raise; a raised error is told to the model. A first parameter annotated
-    `ToolContext[Deps]` is supplied by the run and is no part of the schema.
+    The function may be sync (it then runs in a worker thread), async, or an async generator. It
+    may return a value, an `Outcome`, or raise; a raised error is told to the model. A first
+    parameter annotated `ToolContext[Deps]` is supplied by the run and is no part of the schema.
+
+    Each item of a generator is shown as a preliminary result (`ToolProgressed`) when it comes, the
+    last one too, since nothing tells that it is the last before the generator ends. It is the
+    result as well; without any item the result is `None`.
 
     Args:
         function: The function; its docstring describes the tool and, under `Args:`, the
