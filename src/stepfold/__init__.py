@@ -72,6 +72,7 @@ if TYPE_CHECKING:
         streamed,
     )
     from stepfold.providers import (
+        anthropic,
         openai,
         openai_compatible,
         resolve_model,
@@ -365,6 +366,7 @@ __all__ = (
     "add_tool_input_examples",
     "all_of",
     "always",
+    "anthropic",
     "any_of",
     "approve",
     "begin",

@@ -54,7 +54,7 @@ from stepfold.loop import (
     tool_call_budget,
 )
 from stepfold.ports import Clock, Journal, LanguageModel, Middleware, ModelStream, compose, streamed
-from stepfold.providers import openai, openai_compatible, resolve_model
+from stepfold.providers import anthropic, openai, openai_compatible, resolve_model
 from stepfold.providers.local import local_model
 from stepfold.shell import (
     AnyTool,
@@ -342,6 +342,7 @@ __all__ = (
     "add_tool_input_examples",
     "all_of",
     "always",
+    "anthropic",
     "any_of",
     "approve",
     "begin",
