@@ -229,11 +229,12 @@ def test_it_works_without_an_event_loop(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 _INTERRUPTED = """
+import time
 from stepfold.providers.local import local_model
 with local_model(threads=1):
     print("ready", flush=True)
-    import signal
-    signal.pause()
+    while True:  # waits in turns: a signal just before a single wait would be lost
+        time.sleep(0.05)
 """
 
 
@@ -246,10 +247,14 @@ def test_it_stops_when_it_is_interrupted() -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=20)
+    with process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGINT)
+        try:
+            _, said = process.communicate(timeout=60)
+        finally:
+            process.kill()
 
     assert process.returncode == -signal.SIGINT
     assert said.rstrip().endswith("KeyboardInterrupt")
