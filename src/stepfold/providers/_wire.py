@@ -5,6 +5,7 @@ remembered for as long as it lives, by identity: nothing is hashed or compared.
 """
 
 from collections.abc import Callable, Mapping
+from hashlib import sha256
 from typing import Generic, TypeVar, final
 from weakref import ref
 
@@ -64,6 +65,13 @@ class FragmentMemo(Generic[K, D]):
 
             known[key] = (ref(source, forget), dialect, fragment)
         return fragment
+
+
+def id_within(longest: int, call_id: str) -> str:
+    """The id of a call as a server takes it: its own, or if that is too long, a digest of it."""
+    if len(call_id) <= longest:
+        return call_id
+    return sha256(call_id.encode("utf-8", "replace")).hexdigest()[:longest]
 
 
 def to_wire(value: object) -> bytes:

@@ -440,6 +440,30 @@ def test_what_the_assistant_said_thought_and_asked_for() -> None:
     ]
 
 
+def test_ids_of_calls_that_openai_refuses_as_too_long_are_sent_as_a_digest() -> None:
+    """Histories move from provider to provider, and ids may derive from a long name of a run."""
+    short, long = "r" * 36 + "/0/0", "fc_" + "0" * 50
+    messages = (
+        AssistantMessage((ToolCall(short, "t", "{}"), ToolCall(long, "t", "{}"))),
+        ToolMessage(
+            (
+                ToolResult(short, "t", TextOutput("a")),
+                ToolResult(long, "t", ContentOutput((File(FileBytes(PNG), "image/png"),))),
+            )
+        ),
+    )
+
+    sent = json.dumps(prompt(*messages, given=options(openai_dialect("gpt-4o"))))
+    asked, first, second, *_ = json.loads(sent)
+    ids = [call["id"] for call in asked["tool_calls"]]
+
+    assert ids == [first["tool_call_id"], second["tool_call_id"]]
+    assert ids[0] == short
+    assert len(ids[1]) == 40
+    assert long not in sent
+    assert long in json.dumps(prompt(*messages))  # a server of its own may mean something by it
+
+
 def test_openai_wants_no_reasoning_back() -> None:
     message = AssistantMessage((Reasoning("hm"), ToolCall("c1", "t", "{}")))
 

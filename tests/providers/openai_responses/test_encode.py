@@ -498,6 +498,22 @@ def test_what_is_left_out_of_a_result_is_warned_of() -> None:
     ]
 
 
+def test_ids_of_calls_that_are_refused_as_too_long_are_sent_as_a_digest() -> None:
+    """The same for a call and its result; one that fits is sent as it is."""
+    fitting, long = "r" * 60 + "/0/0", "r" * 61 + "/0/0"
+    asked = AssistantMessage((ToolCall(fitting, "t", "{}"), ToolCall(long, "t", "{}")))
+    told = ToolMessage(
+        (ToolResult(fitting, "t", TextOutput("a")), ToolResult(long, "t", TextOutput("b")))
+    )
+
+    ids = [item["call_id"] for item in items_of(asked, told)]
+
+    assert ids[:2] == ids[2:]
+    assert ids[0] == fitting
+    assert len(str(ids[1])) == 64
+    assert ids[1] != long
+
+
 @pytest.mark.parametrize("text", ["{", "[]", ""])
 def test_arguments_that_are_no_object_are_sent_as_an_empty_one(text: str) -> None:
     (item,) = items_of(AssistantMessage((call("c", text),)))

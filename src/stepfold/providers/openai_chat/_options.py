@@ -20,7 +20,8 @@ class ChatDialect:
     `provider` is the key of `provider_options` and `provider_metadata`. `sends_reasoning` gives
     earlier reasoning back as `reasoning_content`. `sampling` is `fixed` for a model that refuses
     temperature and the like. `strict` asks for schemas to be followed exactly; `None` asks for it
-    where the schema allows it (every property required, no other properties).
+    where the schema allows it (every property required, no other properties). Ids of calls that
+    are longer than `longest_call_id`, such as those of another provider, are sent as a digest.
     """
 
     provider: str = "openai-compatible"
@@ -33,6 +34,7 @@ class ChatDialect:
     sampling: Sampling = "free"
     efforts: tuple[ReasoningEffort, ...] | None = None
     """The efforts of reasoning that exist; `None` lets every one pass, `()` means no reasoning."""
+    longest_call_id: int | None = None
 
 
 @final
@@ -74,4 +76,5 @@ def openai_dialect(model_id: str) -> ChatDialect:
         sends_reasoning=False,
         sampling=fixed if reasons else "free",
         efforts=_EFFORTS if reasons else (),
+        longest_call_id=40,
     )

@@ -6,7 +6,7 @@ a server may reuse its cache of them. `{}` stands for any other text, which serv
 
 from collections.abc import Mapping
 
-from stepfold.providers._wire import Fragment, FragmentMemo, options_of, to_wire
+from stepfold.providers._wire import Fragment, FragmentMemo, id_within, options_of, to_wire
 from stepfold.providers.openai_chat._files import part_of_file
 from stepfold.providers.openai_chat._options import ChatDialect
 from stepfold.values import (
@@ -132,11 +132,16 @@ def _text(text: str, options: Mapping[str, JsonValue]) -> dict[str, object]:
 
 def _call(call: ToolCall, dialect: ChatDialect) -> dict[str, object]:
     return {
-        "id": call.tool_call_id,
+        "id": _call_id(call.tool_call_id, dialect),
         "type": "function",
         "function": {"name": call.tool_name, "arguments": _arguments(call.input)},
         **options_of(call.provider_options, dialect.provider),
     }
+
+
+def _call_id(call_id: str, dialect: ChatDialect) -> str:
+    longest = dialect.longest_call_id
+    return call_id if longest is None else id_within(longest, call_id)
 
 
 def _arguments(text: str) -> str:
@@ -159,7 +164,7 @@ def _results(
         objects.append(
             {
                 "role": "tool",
-                "tool_call_id": part.tool_call_id,
+                "tool_call_id": _call_id(part.tool_call_id, dialect),
                 "content": _told(part, dialect, warnings, files),
                 **options_of(part.output.provider_options, dialect.provider),
                 **options_of(part.provider_options, dialect.provider),
@@ -207,7 +212,8 @@ def _content(
         if value["type"] == "text":
             told.append(value)
             continue
-        name = f"file {len(files) // 2 + 1} of the result of call {result.tool_call_id}"
+        call_id = _call_id(result.tool_call_id, dialect)
+        name = f"file {len(files) // 2 + 1} of the result of call {call_id}"
         told.append({"type": "text", "text": f"[{name} follows]"})
         files += [_text(f"This is {name}:", {}), value]
         warnings.append(

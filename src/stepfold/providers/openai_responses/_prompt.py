@@ -8,7 +8,7 @@ from base64 import b64encode
 from collections.abc import Mapping
 
 from stepfold.providers._json import is_object, object_of
-from stepfold.providers._wire import Fragment, FragmentMemo, options_of, to_wire
+from stepfold.providers._wire import Fragment, FragmentMemo, id_within, options_of, to_wire
 from stepfold.providers.openai_responses._files import part_of_file
 from stepfold.providers.openai_responses._options import ResponsesDialect
 from stepfold.values import (
@@ -246,7 +246,7 @@ class _Said:
         item.pop("id", None)
         item |= self._id(rest.get("id"))
         if "call_id" not in item and not kind.startswith("mcp_") and _has_call_id(kind):
-            item["call_id"] = call.tool_call_id
+            item["call_id"] = id_within(_LONGEST_ID, call.tool_call_id)
         item |= _inputs(kind, call)
         result = self._results.get(call.tool_call_id)
         if result is not None and not _item_of(result.provider_options, self._provider):
@@ -261,7 +261,7 @@ class _Said:
             item: _Item = {**rest, **_members(result)}
             item.pop("id", None)
             item |= self._id(rest.get("id"))
-            item.setdefault("call_id", result.tool_call_id)
+            item.setdefault("call_id", id_within(_LONGEST_ID, result.tool_call_id))
             self._put(item)
         elif result.tool_call_id not in self._calls:
             self._warn(f"result of {result.tool_name}", "it answers no call of its message")
@@ -345,15 +345,16 @@ def _answers(
 
 
 def _answer(result: ToolResult, kind: str, told: str | list[_Item]) -> _Item:
+    call_id = id_within(_LONGEST_ID, result.tool_call_id)
     if kind in {"function_call", "custom_tool_call"}:
-        return {"type": f"{kind}_output", "call_id": result.tool_call_id, "output": told}
+        return {"type": f"{kind}_output", "call_id": call_id, "output": told}
     # A tool of another kind answers with the members of its item, or with its output alone.
     members = _members(result)
     if "output" not in members and "tools" not in members:
         members = {"output": members or told}
     name = "id" if kind == "local_shell_call" else "call_id"
     written = "tool_search_output" if kind == "tool_search_call" else f"{kind}_output"
-    return {"type": written, name: result.tool_call_id, **members}
+    return {"type": written, name: call_id, **members}
 
 
 def _told(

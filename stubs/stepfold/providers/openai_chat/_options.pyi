@@ -18,6 +18,7 @@ class ChatDialect:
     sends_reasoning: bool = True
     sampling: Sampling = "free"
     efforts: tuple[ReasoningEffort, ...] | None = None
+    longest_call_id: int | None = None
 
 @final
 @frozen(order=False, kw_only=True)
