@@ -223,14 +223,13 @@ def _require_text_keys(value: object) -> None:
     rest = [value]
     while rest:
         item = rest.pop()
-        if isinstance(item, str | bool | int | float | None):
-            continue
-        if _is_mapping(item):
+        is_scalar = isinstance(item, str | bool | int | float | None)
+        if not is_scalar and _is_sequence(item):
+            rest.extend(item)
+        elif not is_scalar and _is_mapping(item):
             for key in item:
                 _key(key)
             rest.extend(item.values())
-        elif _is_sequence(item):
-            rest.extend(item)
 
 
 class _RefusedError(ValueError):
