@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from stepfold.agent import (
         Agent,
+        AgentOptions,
         Answer,
         GenerateOptions,
         Output,
@@ -222,6 +223,7 @@ if TYPE_CHECKING:
 
 __all__ = (
     "Agent",
+    "AgentOptions",
     "Answer",
     "AnyTool",
     "ApprovalContext",

@@ -1,5 +1,6 @@
 from stepfold.agent import (
     Agent,
+    AgentOptions,
     Answer,
     GenerateOptions,
     Output,
@@ -198,6 +199,7 @@ from stepfold.values import (
 
 __all__ = (
     "Agent",
+    "AgentOptions",
     "Answer",
     "AnyTool",
     "ApprovalContext",

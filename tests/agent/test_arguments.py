@@ -191,8 +191,8 @@ def test_figures_and_names_are_checked_where_they_are_given(
 
 
 def test_an_unknown_argument() -> None:
-    """Python itself says so."""
-    with pytest.raises(TypeError, match="modle"):
+    """The text lists the known ones."""
+    with pytest.raises(UsageError, match=r"expected options among .*, got 'modle'"):
         make(modle="openai/gpt-5.4")
 
 

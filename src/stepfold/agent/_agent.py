@@ -1,6 +1,6 @@
 """`Agent`: a program and what it stands for, under one roof. The loop itself is elsewhere."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Generic, cast, final, overload
 
@@ -10,34 +10,27 @@ from typing_extensions import TypeForm, TypeVar, Unpack
 from stepfold.agent._answers import Answer
 from stepfold.agent._begun import Begun, begun, in_event_loop
 from stepfold.agent._checks import (
-    checked_condition,
-    json_options,
     name_in,
-    require_choice,
     require_deps,
     require_deps_type,
     require_kind,
     require_known,
     require_options,
     require_output,
-    require_settings,
     require_tools,
 )
 from stepfold.agent._hooks import hooks_of, specs_under
-from stepfold.agent._options import RunOptions
+from stepfold.agent._options import AgentOptions, RunOptions
 from stepfold.agent._output import Output, text
+from stepfold.agent._program import AGENT_OPTIONS, checked_concurrency, program_of
 from stepfold.agent._run import Run, RunFailed, failure_text
 from stepfold.agent._run_stream import RunStream
 from stepfold.loop import (
     Done,
-    Limits,
     LoopState,
     Program,
     Resting,
-    RetryPolicy,
-    StopCondition,
     Transition,
-    is_step_count,
 )
 from stepfold.loop.events import ApprovalAnswered, Event
 from stepfold.ports import BLOCKING, Clock, Journal, LanguageModel
@@ -54,14 +47,11 @@ from stepfold.shell import (
     tools_by_name,
 )
 from stepfold.values import (
-    NO_SETTINGS,
-    CallSettings,
     Failed,
     Failure,
     Message,
     Outcome,
     Success,
-    ToolChoice,
     UsageError,
 )
 
@@ -70,7 +60,6 @@ Out_co = TypeVar("Out_co", covariant=True, default=str)
 Deps = TypeVar("Deps")
 Out = TypeVar("Out")
 
-DEFAULT_STEPS = 20
 NO_DEPS = object()
 
 
@@ -83,21 +72,13 @@ class Agent(Generic[Deps_contra, Out_co]):
     Args:
         model: A model, or its id, such as `openai/gpt-5.4`; ids are looked up at the first run.
         deps_type: What the tools' contexts hold; needed as soon as a tool asks for it.
-        instructions: What the model is told before the prompt.
         tools: Functions made tools by `@tool`.
         output: What the run gives: `text()` by default, or `object_of(…)`.
-        stop_when: When to stop although the model wants to go on; after 20 steps by default.
-        limits: Hard budgets.
-        settings: Temperature, seed and the like.
-        tool_choice: Whether the model may, must or must not call tools, in every step.
-        retry: When a failed model call is made again.
-        provider_options: What only one provider understands, by provider.
         prepare_step: Asked before each step: what it shall be like.
         repair_tool_call: Asked for better arguments where a call cannot be accepted.
         tool_approval: A policy for all calls, or rules for those of some tools; where there is
             one, it decides in place of `needs_approval`.
-        concurrency: How many tools of one run may be at work at once.
-        allow_system_messages: Whether a history may hold system messages.
+        options: See `AgentOptions`; without `stop_when`, a run stops after 20 steps.
 
     Raises:
         UsageError: an argument is wrong; the text names it.
@@ -108,59 +89,30 @@ class Agent(Generic[Deps_contra, Out_co]):
         *,
         model: str | LanguageModel,
         deps_type: TypeForm[Deps_contra] = object,  # type: ignore[assignment]  # the default of Deps
-        instructions: str = "",
         tools: Sequence[AnyTool[Deps_contra, object]] = (),
         output: Output[Out_co] | None = None,
-        stop_when: StopCondition | None = None,
-        limits: Limits | None = None,
-        settings: CallSettings = NO_SETTINGS,
-        tool_choice: ToolChoice = "auto",
-        retry: RetryPolicy | None = None,
-        provider_options: Mapping[str, object] | None = None,
         prepare_step: PrepareStep[Deps_contra] | None = None,
         repair_tool_call: RepairToolCall[Deps_contra] | None = None,
         tool_approval: ToolApproval[Deps_contra] | None = None,
-        concurrency: int | None = None,
-        allow_system_messages: bool = False,
+        **options: Unpack[AgentOptions],
     ) -> None:
         name = name_in(model)
         require_deps_type(deps_type)
-        require_settings(
-            instructions=instructions,
-            limits=limits,
-            settings=settings,
-            retry=retry,
-            concurrency=concurrency,
-        )
+        require_known(options, AGENT_OPTIONS)
         if output is not None:
             require_output(output)
         require_tools(tools)
         self._given_model = model
         self._deps_type: object = deps_type
         self._tools = tuple(tools)
-        self._concurrency = concurrency
+        self._concurrency = checked_concurrency(options.get("concurrency"))
         # without an output, Out is its default: str
         self.output: Output[Out_co] = cast("Output[Out_co]", text()) if output is None else output
         table = tools_by_name(self._tools)
-        require_choice(tool_choice, table)
         self._hooks = hooks_of(prepare_step, repair_tool_call, tool_approval, table)
         specs = {name: tool.spec for name, tool in table.items()}
-        self.program: Program = Program(
-            models=(name,),
-            tools=specs_under(self._hooks, specs),
-            instructions=instructions,
-            settings=settings,
-            tool_choice=tool_choice,
-            output=self.output.spec,
-            stop_when=(
-                is_step_count(DEFAULT_STEPS) if stop_when is None else checked_condition(stop_when)
-            ),
-            limits=Limits() if limits is None else limits,
-            retry=RetryPolicy() if retry is None else retry,
-            provider_options=json_options(provider_options),
-            allow_system_messages=allow_system_messages,
-            prepares=prepare_step is not None,
-            repairs=repair_tool_call is not None,
+        self.program: Program = program_of(
+            (name,), specs_under(self._hooks, specs), self.output.spec, self._hooks, options
         )
 
     # --- running ------------------------------------------------------------------------------

@@ -12,8 +12,6 @@ from typing_extensions import TypeIs, is_protocol, is_typeddict
 from stepfold.agent._options import RunOptions
 from stepfold.agent._output import Output
 from stepfold.loop import (
-    Limits,
-    RetryPolicy,
     StopCondition,
     all_of,
     any_of,
@@ -28,7 +26,6 @@ from stepfold.loop import (
 from stepfold.ports import LanguageModel
 from stepfold.shell import AnyTool, CancelHandle
 from stepfold.values import (
-    CallSettings,
     JsonText,
     Message,
     NamedTool,
@@ -195,29 +192,6 @@ def json_options(given: Mapping[str, object] | None) -> JsonText | None:
         return JsonText.of(given)
     except (TypeError, ValueError) as error:
         raise UsageError(f"provider_options: expected what has a JSON form, got {error}") from error
-
-
-def require_settings(
-    *,
-    instructions: str,
-    limits: Limits | None,
-    settings: CallSettings,
-    retry: RetryPolicy | None,
-    concurrency: int | None,
-) -> None:
-    """Refuse arguments of the wrong kind.
-
-    Raises:
-        UsageError: one is; the text names it.
-    """
-    require_kind("instructions", instructions, str)
-    require_kind("settings", settings, CallSettings)
-    if limits is not None:
-        require_kind("limits", limits, Limits)
-    if retry is not None:
-        require_kind("retry", retry, RetryPolicy)
-    if concurrency is not None and (type(concurrency) is not int or concurrency < 1):
-        raise UsageError(f"concurrency: expected a whole number from 1, got {concurrency!r}")
 
 
 def require_deps_type(given: object) -> None:

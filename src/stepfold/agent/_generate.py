@@ -7,13 +7,14 @@ from typing_extensions import TypeVar, Unpack
 
 from stepfold.agent._agent import NO_DEPS, Agent
 from stepfold.agent._checks import require_known
-from stepfold.agent._options import GenerateOptions, RunOptions
+from stepfold.agent._options import AgentOptions, GenerateOptions, RunOptions
 from stepfold.agent._output import Output
+from stepfold.agent._program import AGENT_OPTIONS
 from stepfold.agent._run import Run
 from stepfold.agent._run_stream import RunStream
 from stepfold.loop import is_step_count
 from stepfold.shell import AnyTool
-from stepfold.values import NO_SETTINGS, Message, UsageError
+from stepfold.values import Message, UsageError
 
 D = TypeVar("D")
 Out = TypeVar("Out")
@@ -144,7 +145,7 @@ def stream_text(
     return agent.stream(prompt, deps=deps, **own)
 
 
-_OPTIONS = frozenset({*GenerateOptions.__annotations__, *RunOptions.__annotations__})
+_RUN_OPTIONS = frozenset(RunOptions.__annotations__)
 
 
 def _agent_of(
@@ -153,33 +154,17 @@ def _agent_of(
     options: GenerateOptions,
 ) -> tuple[Agent[object, object], RunOptions]:
     """The agent that the options describe, and what belongs to its one run."""
-    own: RunOptions = {}
-    if "cancel" in options:
-        own["cancel"] = options["cancel"]
-    if "journal" in options:
-        own["journal"] = options["journal"]
-    if "clock" in options:
-        own["clock"] = options["clock"]
-    if "run_id" in options:
-        own["run_id"] = options["run_id"]
-    if "seed" in options:
-        own["seed"] = options["seed"]
-    stop_when = options.get("stop_when")
-    require_known(options, _OPTIONS)
+    require_known(options, GenerateOptions.__annotations__)
     if "model" not in options:
         raise UsageError("expected model=…, got none: give an id, or a model")
+    own = {name: given for name, given in options.items() if name in _RUN_OPTIONS}
+    kept = {name: given for name, given in options.items() if name in AGENT_OPTIONS}
+    if kept.get("stop_when") is None:
+        kept["stop_when"] = is_step_count(1)
     agent = Agent(
         model=options["model"],
         tools=cast("Sequence[AnyTool[object, object]]", tools),  # the overloads tie deps to tools
         output=output,
-        instructions=options.get("instructions", ""),
-        stop_when=is_step_count(1) if stop_when is None else stop_when,
-        limits=options.get("limits"),
-        settings=options.get("settings", NO_SETTINGS),
-        tool_choice=options.get("tool_choice", "auto"),
-        retry=options.get("retry"),
-        provider_options=options.get("provider_options"),
-        concurrency=options.get("concurrency"),
-        allow_system_messages=options.get("allow_system_messages", False),
+        **cast("AgentOptions", kept),
     )
-    return agent, own
+    return agent, cast("RunOptions", own)

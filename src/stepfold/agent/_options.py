@@ -26,10 +26,17 @@ class RunOptions(TypedDict, total=False):
     seed: int | None
 
 
-class GenerateOptions(RunOptions, total=False):
-    """What `generate_text` and `stream_text` take beside tools, output and deps: see `Agent`."""
+class AgentOptions(TypedDict, total=False):
+    """What holds for every run of an agent, beside its model, tools, output, deps and hooks.
 
-    model: Required[str | LanguageModel]
+    `instructions` are what the model is told before the prompt. `stop_when` says when to stop
+    although the model wants to go on; `limits` are hard budgets. `settings` are temperature, seed
+    and the like. `tool_choice` says whether the model may, must or must not call tools, in every
+    step. `retry` says when a failed model call is made again. `provider_options` is what only one
+    provider understands, by provider. `concurrency` is how many tools of one run may be at work
+    at once. `allow_system_messages` says whether a history may hold system messages.
+    """
+
     instructions: str
     stop_when: StopCondition | None
     limits: Limits | None
@@ -39,3 +46,9 @@ class GenerateOptions(RunOptions, total=False):
     provider_options: Mapping[str, object] | None
     concurrency: int | None
     allow_system_messages: bool
+
+
+class GenerateOptions(RunOptions, AgentOptions, total=False):
+    """What `generate_text` and `stream_text` take beside tools, output and deps."""
+
+    model: Required[str | LanguageModel]

@@ -1,13 +1,14 @@
 from stepfold.agent._agent import Agent
 from stepfold.agent._answers import Answer, approve, deny
 from stepfold.agent._generate import generate_text, stream_text
-from stepfold.agent._options import GenerateOptions, RunOptions
+from stepfold.agent._options import AgentOptions, GenerateOptions, RunOptions
 from stepfold.agent._output import Output, object_of, text
 from stepfold.agent._run import Run, RunFailed
 from stepfold.agent._run_stream import RunStream
 
 __all__ = (
     "Agent",
+    "AgentOptions",
     "Answer",
     "GenerateOptions",
     "Output",

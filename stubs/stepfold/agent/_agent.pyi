@@ -1,15 +1,15 @@
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Generic, final, overload
 from typing_extensions import TypeForm, TypeVar, Unpack
 from stepfold.agent._answers import Answer
-from stepfold.agent._options import RunOptions
+from stepfold.agent._options import AgentOptions, RunOptions
 from stepfold.agent._output import Output
 from stepfold.agent._run import Run, RunFailed
 from stepfold.agent._run_stream import RunStream
-from stepfold.loop import Limits, LoopState, Program, RetryPolicy, StopCondition
+from stepfold.loop import LoopState, Program
 from stepfold.ports import Clock, Journal, LanguageModel
 from stepfold.shell import AnyTool, PrepareStep, RepairToolCall, Runtime, ToolApproval
-from stepfold.values import NO_SETTINGS, CallSettings, Message, Outcome, ToolChoice
+from stepfold.values import Message, Outcome
 
 Deps_contra = TypeVar("Deps_contra", contravariant=True, default=object)
 Out_co = TypeVar("Out_co", covariant=True, default=str)
@@ -22,20 +22,12 @@ class Agent(Generic[Deps_contra, Out_co]):
         *,
         model: str | LanguageModel,
         deps_type: TypeForm[Deps_contra] = object,
-        instructions: str = "",
         tools: Sequence[AnyTool[Deps_contra, object]] = (),
         output: Output[Out_co] | None = None,
-        stop_when: StopCondition | None = None,
-        limits: Limits | None = None,
-        settings: CallSettings = NO_SETTINGS,
-        tool_choice: ToolChoice = "auto",
-        retry: RetryPolicy | None = None,
-        provider_options: Mapping[str, object] | None = None,
         prepare_step: PrepareStep[Deps_contra] | None = None,
         repair_tool_call: RepairToolCall[Deps_contra] | None = None,
         tool_approval: ToolApproval[Deps_contra] | None = None,
-        concurrency: int | None = None,
-        allow_system_messages: bool = False,
+        **options: Unpack[AgentOptions],
     ) -> None: ...
     output: Output[Out_co]
     program: Program

@@ -13,8 +13,7 @@ class RunOptions(TypedDict, total=False):
     run_id: str | None
     seed: int | None
 
-class GenerateOptions(RunOptions, total=False):
-    model: Required[str | LanguageModel]
+class AgentOptions(TypedDict, total=False):
     instructions: str
     stop_when: StopCondition | None
     limits: Limits | None
@@ -24,3 +23,6 @@ class GenerateOptions(RunOptions, total=False):
     provider_options: Mapping[str, object] | None
     concurrency: int | None
     allow_system_messages: bool
+
+class GenerateOptions(RunOptions, AgentOptions, total=False):
+    model: Required[str | LanguageModel]

@@ -1,0 +1,72 @@
+"""The program that an agent's options describe: each option is checked as it is read."""
+
+from collections.abc import Mapping
+from typing import Never
+
+from stepfold.agent._checks import (
+    checked_condition,
+    json_options,
+    require_choice,
+    require_kind,
+)
+from stepfold.agent._options import AgentOptions
+from stepfold.loop import Limits, OutputSpec, Program, RetryPolicy, ToolSpec, is_step_count
+from stepfold.shell import Hooks
+from stepfold.values import NO_SETTINGS, CallSettings, UsageError
+
+DEFAULT_STEPS = 20
+AGENT_OPTIONS = frozenset(AgentOptions.__annotations__)
+
+
+def program_of(
+    models: tuple[str, ...],
+    tools: Mapping[str, ToolSpec],
+    output: OutputSpec,
+    hooks: Hooks[Never],
+    options: AgentOptions,
+) -> Program:
+    """Make the program of an agent.
+
+    Raises:
+        UsageError: an option is of the wrong kind; the text names it.
+    """
+    instructions = options.get("instructions", "")
+    settings = options.get("settings", NO_SETTINGS)
+    stop_when, limits = options.get("stop_when"), options.get("limits")
+    retry = options.get("retry")
+    tool_choice = options.get("tool_choice", "auto")
+    require_kind("instructions", instructions, str)
+    require_kind("settings", settings, CallSettings)
+    if limits is not None:
+        require_kind("limits", limits, Limits)
+    if retry is not None:
+        require_kind("retry", retry, RetryPolicy)
+    require_choice(tool_choice, tools)
+    return Program(
+        models=models,
+        tools=tools,
+        instructions=instructions,
+        settings=settings,
+        tool_choice=tool_choice,
+        output=output,
+        stop_when=(
+            is_step_count(DEFAULT_STEPS) if stop_when is None else checked_condition(stop_when)
+        ),
+        limits=Limits() if limits is None else limits,
+        retry=RetryPolicy() if retry is None else retry,
+        provider_options=json_options(options.get("provider_options")),
+        allow_system_messages=options.get("allow_system_messages", False),
+        prepares=hooks.prepare_step is not None,
+        repairs=hooks.repair_tool_call is not None,
+    )
+
+
+def checked_concurrency(given: int | None) -> int | None:
+    """How many tools of one run may be at work at once.
+
+    Raises:
+        UsageError: it is no whole number from 1.
+    """
+    if given is not None and (type(given) is not int or given < 1):
+        raise UsageError(f"concurrency: expected a whole number from 1, got {given!r}")
+    return given
