@@ -1,12 +1,14 @@
 """Law 3: whatever a model, a tool, a policy or a hook answers, `step` raises nothing."""
 
+from collections.abc import Callable
 from typing import Literal
 
-from hypothesis import given
+from attrs import fields
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from stepfold.codec import encode
-from stepfold.loop import LoopState, Program
+from stepfold.loop import LoopState, Preparing, Program, begin
 from stepfold.loop.commands import CallKey, ModelCallKey
 from stepfold.loop.events import (
     ApprovalAnswered,
@@ -20,6 +22,7 @@ from stepfold.loop.events import (
     ModelFailed,
     ModelReplied,
     Resumed,
+    StepPlan,
     StepPrepared,
     StopChecked,
     TimedOut,
@@ -40,17 +43,22 @@ from stepfold.testing.strategies import (
     worlds,
 )
 from stepfold.values import (
+    AssistantMessage,
     FinishReason,
     HookFailed,
     ModelReply,
+    NamedTool,
     Reasoning,
     Stop,
+    SystemMessage,
     Text,
     TextOutput,
     ToolCall,
     ToolError,
+    ToolMessage,
     ToolResult,
     Usage,
+    UsageError,
     UserMessage,
 )
 
@@ -70,6 +78,7 @@ arguments = texts | st.recursive(
     max_leaves=6,
 )
 outputs = st.builds(TextOutput, texts)
+NOTHING = TextOutput("")
 by_provider = st.just(True)
 parts = st.one_of(
     st.builds(ToolCall, texts, texts, arguments, provider_executed=st.booleans()),
@@ -111,6 +120,35 @@ def test_replies_made_of_anything_keep_every_law(data: st.DataObject, program: P
     )
 
     laws.every_law_holds(simulate(program, "\ud800", hostile, data.draw(schedules())))
+
+
+junk = st.sampled_from(
+    [None, 5, "look", b"look", 1.5, ("look",), ["wipe", None], [5], {"look": 1}, object(), "none"]
+    + [(UserMessage("a"), 5), [AssistantMessage((Text("a"),))], (SystemMessage("b"),), Text]
+    + [NamedTool("look"), ToolMessage(()), [ToolMessage((ToolResult("c", "", NOTHING),))]]
+)
+untyped_plan: Callable[..., StepPlan] = StepPlan
+
+
+@given(
+    programs(hooks=100, min_tools=1),
+    st.dictionaries(st.sampled_from([field.name for field in fields(StepPlan)]), junk),
+)
+def test_a_plan_of_anything_is_refused_where_it_is_made_or_taken(
+    program: Program, given_plan: dict[str, object]
+) -> None:
+    state = begin(program, "Hello", run="run", seed=0, at=0).state
+    assume(isinstance(state.phase, Preparing))
+    try:
+        plan = untyped_plan(**given_plan)
+    except UsageError:
+        return
+
+    event = StepPrepared(0, plan, 0)
+    laws.step_is_deterministic(program, state, event)
+    transition = laws.step_is_total(program, state, event)
+    assert transition is not None
+    laws.request_is_paired(program, transition.state)
 
 
 @given(st.data(), traces())

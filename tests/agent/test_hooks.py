@@ -1,6 +1,6 @@
 """Hooks: asked by commands, answered by events, so that a replay asks nobody."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import pytest
 
@@ -161,6 +161,21 @@ async def test_a_prepare_function_that_fails_ends_the_run(given: object) -> None
 
     assert isinstance(caught.value.error, sf.HookFailed)
     assert caught.value.error.hook == "prepare_step"
+
+
+async def test_a_plan_of_wrong_types_says_in_the_end_what_is_wrong_with_it() -> None:
+    """The text is ours, so it may be kept; code that is not type-checked needs it."""
+    untyped: Callable[..., sf.events.StepPlan] = sf.events.StepPlan
+
+    def prepare(_: sf.StepContext[object]) -> sf.events.StepPlan:
+        return untyped(active_tools=5)
+
+    with pytest.raises(sf.RunFailed) as caught:
+        await sf.Agent(model=script(), prepare_step=prepare).generate("go")
+
+    assert caught.value.error == sf.HookFailed(
+        "prepare_step", "UsageError: StepPlan.active_tools: expected names of tools, got 5"
+    )
 
 
 async def test_hooks_see_the_deps() -> None:

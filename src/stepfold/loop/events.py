@@ -12,17 +12,16 @@ from typing import Literal, TypeAlias, final
 
 from attrs import field, frozen
 
+from stepfold.loop._plan import StepPlan
 from stepfold.loop.commands import CallKey, ModelCallKey
 from stepfold.values import (
     ChunkGaps,
     HookFailed,
     Instant,
     JsonText,
-    Message,
     ModelErrorReason,
     ModelReply,
     Stop,
-    ToolChoice,
     ToolErrorKind,
     ToolOutput,
     UserMessage,
@@ -62,23 +61,6 @@ class Waited:
 
     key: ModelCallKey
     at: Instant
-
-
-@final
-@frozen(order=False, kw_only=True)
-class StepPlan:
-    """What a prepare function wants of one step; `None` leaves things as they are.
-
-    `instructions` and `messages` carry forward to later steps; `messages` replaces the base of
-    the prompt, never the history. The rest holds for this step only. A model or a tool that the
-    program does not know fails the run, and so does the choice of a tool that is not active.
-    """
-
-    model: str | None = None
-    tool_choice: ToolChoice | None = None
-    active_tools: tuple[str, ...] | None = None
-    instructions: str | None = None
-    messages: tuple[Message, ...] | None = None
 
 
 @final

@@ -24,6 +24,8 @@ from stepfold.values import (
     ToolCall,
     ToolDefinition,
     Usage,
+    UsageError,
+    without_lone_surrogates,
 )
 
 D = TypeVar("D")
@@ -193,8 +195,14 @@ _DECISIONS: tuple[ApprovalDecision, ...] = get_args(ApprovalDecision)
 
 
 def _told(given: object, expected: str) -> str:
+    """How a hook failed: by which exception, and for our own what it says."""
     if isinstance(given, Exception):
-        return type(given).__qualname__
+        name = type(given).__qualname__
+        match given:
+            case UsageError(args=(str(text),)):
+                return f"{name}: {without_lone_surrogates(text)}"
+            case _:
+                return name
     return f"expected {expected}, got {type(given).__name__}"
 
 

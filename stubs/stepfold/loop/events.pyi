@@ -1,16 +1,15 @@
 from typing import Literal, TypeAlias, final
 from attrs import field, frozen
+from stepfold.loop._plan import StepPlan
 from stepfold.loop.commands import CallKey, ModelCallKey
 from stepfold.values import (
     ChunkGaps,
     HookFailed,
     Instant,
     JsonText,
-    Message,
     ModelErrorReason,
     ModelReply,
     Stop,
-    ToolChoice,
     ToolErrorKind,
     ToolOutput,
     UserMessage,
@@ -39,15 +38,6 @@ class ModelFailed:
 class Waited:
     key: ModelCallKey
     at: Instant
-
-@final
-@frozen(order=False, kw_only=True)
-class StepPlan:
-    model: str | None = None
-    tool_choice: ToolChoice | None = None
-    active_tools: tuple[str, ...] | None = None
-    instructions: str | None = None
-    messages: tuple[Message, ...] | None = None
 
 @final
 @frozen(order=False)

@@ -1,0 +1,127 @@
+"""`StepPlan`: what a prepare function wants of one step.
+
+A plan comes from code that no type checker may have seen, and goes into the state. So it looks at
+what it is given: a plan that exists has the types that it says, down to what the loop reads of
+its messages, and `step` need not doubt it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final, final, get_args
+
+from attrs import field, frozen
+from typing_extensions import TypeIs
+
+from stepfold.values import (
+    AssistantMessage,
+    AssistantPart,
+    Message,
+    NamedTool,
+    SystemMessage,
+    ToolChoice,
+    ToolMessage,
+    ToolPart,
+    UsageError,
+    UserMessage,
+    UserPart,
+)
+
+_PARTS: Final[Mapping[type, tuple[type, ...]]] = MappingProxyType(
+    {
+        UserMessage: get_args(UserPart),
+        AssistantMessage: get_args(AssistantPart),
+        ToolMessage: get_args(ToolPart),
+    }
+)
+
+_NO_SEQUENCE: tuple[type, ...] = (str, bytes, Mapping)
+
+
+def _refused(name: str, expected: str, given: object) -> UsageError:
+    return UsageError(f"StepPlan.{name}: expected {expected}, got {given!r:.200}")
+
+
+def _items(name: str, expected: str, given: object) -> tuple[object, ...]:
+    if isinstance(given, _NO_SEQUENCE) or not _is_iterable(given):
+        raise _refused(name, expected, given)
+    return tuple(given)
+
+
+def _is_iterable(given: object) -> TypeIs[Iterable[object]]:
+    return isinstance(given, Iterable)
+
+
+def _names(given: Sequence[str] | None) -> tuple[str, ...] | None:
+    if given is None:
+        return None
+    names: list[str] = []
+    for index, name in enumerate(_items("active_tools", "names of tools", given)):
+        if not isinstance(name, str):
+            raise _refused(f"active_tools[{index}]", "the name of a tool", name)
+        names.append(name)
+    return tuple(names)
+
+
+def _messages(given: Sequence[Message] | None) -> tuple[Message, ...] | None:
+    if given is None:
+        return None
+    messages: list[Message] = []
+    for index, message in enumerate(_items("messages", "a sequence of messages", given)):
+        if not _is_message(message):
+            raise _refused(f"messages[{index}]", "a message", message)
+        messages.append(message)
+    return tuple(messages)
+
+
+def _is_message(given: object) -> TypeIs[Message]:
+    """Whether this is a message whose parts may stand in it, and can be told by their ids."""
+    content: object = getattr(given, "content", None)
+    if isinstance(given, SystemMessage):
+        return isinstance(content, str)
+    parts = _PARTS.get(type(given))
+    if parts is None or not _is_iterable(content):
+        return False
+    return all(isinstance(part, parts) and _has_text_as_id(part) for part in content)
+
+
+def _has_text_as_id(part: object) -> bool:
+    call_id: object = getattr(part, "tool_call_id", "")
+    return isinstance(call_id, str)
+
+
+@final
+@frozen(order=False, kw_only=True)
+class StepPlan:
+    """What a prepare function wants of one step; `None` leaves things as they are.
+
+    `instructions` and `messages` carry forward to later steps; `messages` replaces the base of
+    the prompt, never the history. The rest holds for this step only. A model or a tool that the
+    program does not know fails the run, and so does the choice of a tool that is not active.
+
+    Raises:
+        UsageError: something is not of its type; the text names it.
+    """
+
+    model: str | None = None
+    tool_choice: ToolChoice | None = None
+    active_tools: tuple[str, ...] | None = field(default=None, converter=_names)
+    instructions: str | None = None
+    messages: tuple[Message, ...] | None = field(default=None, converter=_messages)
+
+    def __attrs_post_init__(self) -> None:
+        _require_text("model", self.model)
+        _require_text("instructions", self.instructions)
+        _require_choice(self.tool_choice)
+
+
+def _require_text(name: str, given: object) -> None:
+    if given is not None and not isinstance(given, str):
+        raise _refused(name, "text", given)
+
+
+def _require_choice(given: object) -> None:
+    match given:
+        case None | "auto" | "none" | "required" | NamedTool(str()):
+            pass
+        case _:
+            raise _refused("tool_choice", "'auto', 'none', 'required' or a NamedTool", given)

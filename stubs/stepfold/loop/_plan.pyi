@@ -1,0 +1,18 @@
+from collections.abc import Sequence
+from typing import final
+from attrs import field, frozen
+from stepfold.values import Message, ToolChoice
+
+def _names(given: Sequence[str] | None) -> tuple[str, ...] | None: ...
+def _messages(given: Sequence[Message] | None) -> tuple[Message, ...] | None: ...
+
+@final
+@frozen(order=False, kw_only=True)
+class StepPlan:
+    model: str | None = None
+    tool_choice: ToolChoice | None = None
+    active_tools: tuple[str, ...] | None = field(default=None, converter=_names)
+    instructions: str | None = None
+    messages: tuple[Message, ...] | None = field(default=None, converter=_messages)
+
+    def __attrs_post_init__(self) -> None: ...

@@ -1,0 +1,65 @@
+"""Plans: what a prepare function may want, and what is refused where it is made."""
+
+from collections.abc import Callable
+from typing import cast
+
+import pytest
+
+from stepfold.loop.events import StepPlan
+from stepfold.values import (
+    AssistantMessage,
+    Message,
+    SystemMessage,
+    Text,
+    ToolCall,
+    ToolMessage,
+    UsageError,
+    UserMessage,
+)
+
+untyped = cast("Callable[..., StepPlan]", StepPlan)
+"""The class, as code that is not type-checked calls it."""
+
+call = cast("Callable[..., ToolCall]", ToolCall)
+say = cast("Callable[..., AssistantMessage]", AssistantMessage)
+answer = cast("Callable[..., ToolMessage]", ToolMessage)
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "told"),
+    [
+        ("model", 5, "StepPlan.model: expected text, got 5"),
+        ("instructions", b"Be", "StepPlan.instructions: expected text, got b'Be'"),
+        ("tool_choice", "always", "StepPlan.tool_choice: expected 'auto', 'none', 'required'"),
+        ("active_tools", 5, "StepPlan.active_tools: expected names of tools, got 5"),
+        ("active_tools", "look", "StepPlan.active_tools: expected names of tools, got 'look'"),
+        ("active_tools", ["look", None], "StepPlan.active_tools[1]: expected the name of a tool"),
+        ("messages", "Hello", "StepPlan.messages: expected a sequence of messages, got 'Hello'"),
+        ("messages", {"role": "user"}, "StepPlan.messages: expected a sequence of messages"),
+        ("messages", [UserMessage("a"), 5], "StepPlan.messages[1]: expected a message, got 5"),
+        ("messages", [SystemMessage], "StepPlan.messages[0]: expected a message"),
+        ("messages", [say([5])], "StepPlan.messages[0]: expected a message"),
+        ("messages", [say([call([], "look", "{}")])], "StepPlan.messages[0]: expected"),
+        ("messages", [answer([]), answer([Text("x")])], "StepPlan.messages[1]: expected"),
+    ],
+)
+def test_what_is_not_of_its_type_is_refused_where_the_plan_is_made(
+    name: str, given: object, told: str
+) -> None:
+    """Further on nothing could tell the user whose mistake it was."""
+    with pytest.raises(UsageError) as caught:
+        untyped(**{name: given})
+
+    assert told in str(caught.value)
+
+
+def test_any_sequence_will_do_and_is_kept_as_a_tuple() -> None:
+    """A plan goes into the state, so nothing in it can change any more."""
+    said: list[Message] = [UserMessage("In short"), AssistantMessage("Yes."), SystemMessage("So.")]
+
+    plan = StepPlan(active_tools=["look"], messages=said)
+    said.clear()
+
+    assert ("look",) == plan.active_tools
+    assert plan.messages is not None
+    assert len(plan.messages) == 3
