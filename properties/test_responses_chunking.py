@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepfold.loop import fold_parts, parts_of
-from stepfold.providers.openai_responses import ResponsesStreamDecoder, decode_reply
+from stepfold.providers.responses import ResponsesStreamDecoder, decode_reply
 from stepfold.values import Finish, StreamError, StreamPart, Success, succeeded
 
 Event = dict[str, object]

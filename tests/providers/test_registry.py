@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from stepfold.providers import PROVIDERS, OpenAIChatModel, resolve_model
+from stepfold.providers import PROVIDERS, HttpModel, resolve_model
 from stepfold.values import UsageError
 
 
@@ -17,8 +17,8 @@ def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def options_of(name: str) -> tuple[str, str, str, tuple[tuple[str, str], ...]]:
     model = resolve_model(name)
-    assert isinstance(model, OpenAIChatModel)
-    return model.provider, model.model_id, model.options.url, model.options.headers
+    assert isinstance(model, HttpModel)
+    return model.provider, model.model_id, model.endpoint.base_url, model.endpoint.headers
 
 
 @pytest.mark.parametrize("name", ["openai/gpt-5.4", "openai:gpt-5.4", " openai/gpt-5.4 "])
@@ -28,7 +28,7 @@ def test_a_model_of_openai(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     assert options_of(name) == (
         "openai",
         "gpt-5.4",
-        "https://api.openai.com/v1/chat/completions",
+        "https://api.openai.com/v1",
         (("authorization", "Bearer sk-test"),),
     )
 
@@ -37,7 +37,7 @@ def test_the_address_of_openai_may_be_another(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:1/v1/")
 
-    assert options_of("openai/x")[2] == "http://localhost:1/v1/chat/completions"
+    assert options_of("openai/x")[2] == "http://localhost:1/v1"
 
 
 def test_a_missing_key_is_named() -> None:
@@ -54,7 +54,7 @@ def test_a_model_of_a_compatible_server(monkeypatch: pytest.MonkeyPatch, model_i
     assert options_of(f"openai-compatible/{model_id}") == (
         "openai-compatible",
         model_id,
-        "http://localhost:1/v1/chat/completions",
+        "http://localhost:1/v1",
         (),
     )
 

@@ -8,7 +8,7 @@ import pytest
 
 from stepfold.loop import fold_parts
 from stepfold.ports import BLOCKING
-from stepfold.providers import OpenAIChatModel, openai
+from stepfold.providers import ChatModel, openai
 from stepfold.transport import HttpLimits
 from stepfold.values import (
     AssistantMessage,
@@ -70,7 +70,7 @@ class Provider(Protocol):
     def verdict(self) -> dict[str, object]: ...
 
 
-def model(provider: Provider) -> OpenAIChatModel:
+def model(provider: Provider) -> ChatModel:
     limits = HttpLimits(connect=5, read=0.5)
     return openai("gpt-4o", api_key="sk-test-key", base_url=f"{provider.url}/v1", limits=limits)
 
@@ -87,7 +87,7 @@ def run_blocking(coroutine: Coroutine[object, object, T]) -> T:
     raise AssertionError("the coroutine suspended")
 
 
-async def parts_of(chat: OpenAIChatModel, request: ModelRequest) -> list[StreamPart]:
+async def parts_of(chat: ChatModel, request: ModelRequest) -> list[StreamPart]:
     async with chat.stream(request) as parts:
         return [part async for part in parts]
 

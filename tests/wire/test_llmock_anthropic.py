@@ -8,7 +8,7 @@ import pytest
 
 from stepfold.loop import fold_parts
 from stepfold.ports import BLOCKING
-from stepfold.providers import AnthropicModel, anthropic
+from stepfold.providers import MessagesModel, anthropic
 from stepfold.transport import HttpLimits
 from stepfold.values import (
     AssistantMessage,
@@ -67,7 +67,7 @@ class Provider(Protocol):
     def verdict(self) -> dict[str, object]: ...
 
 
-def model(provider: Provider) -> AnthropicModel:
+def model(provider: Provider) -> MessagesModel:
     limits = HttpLimits(connect=5, read=0.5)
     return anthropic(
         "claude-sonnet-4-5",
@@ -89,7 +89,7 @@ def run_blocking(coroutine: Coroutine[object, object, T]) -> T:
     raise AssertionError("the coroutine suspended")
 
 
-async def parts_of(claude: AnthropicModel, request: ModelRequest) -> list[StreamPart]:
+async def parts_of(claude: MessagesModel, request: ModelRequest) -> list[StreamPart]:
     async with claude.stream(request) as parts:
         return [part async for part in parts]
 

@@ -8,7 +8,7 @@ import pytest
 
 from stepfold.loop import fold_parts
 from stepfold.ports import BLOCKING
-from stepfold.providers import OpenAIResponsesModel, openai_responses
+from stepfold.providers import ResponsesModel, openai_responses
 from stepfold.transport import HttpLimits
 from stepfold.values import (
     AssistantMessage,
@@ -71,7 +71,7 @@ class Provider(Protocol):
     def verdict(self) -> dict[str, object]: ...
 
 
-def model(provider: Provider) -> OpenAIResponsesModel:
+def model(provider: Provider) -> ResponsesModel:
     limits = HttpLimits(connect=5, read=0.5)
     return openai_responses(
         "gpt-4o", api_key="sk-test-key", base_url=f"{provider.url}/v1", limits=limits
@@ -90,7 +90,7 @@ def run_blocking(coroutine: Coroutine[object, object, T]) -> T:
     raise AssertionError("the coroutine suspended")
 
 
-async def parts_of(chat: OpenAIResponsesModel, request: ModelRequest) -> list[StreamPart]:
+async def parts_of(chat: ResponsesModel, request: ModelRequest) -> list[StreamPart]:
     async with chat.stream(request) as parts:
         return [part async for part in parts]
 

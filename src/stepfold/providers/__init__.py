@@ -1,36 +1,54 @@
 """Floor 5: language models of others. Importing this imports no HTTP client and no provider SDK."""
 
+from stepfold.providers._endpoint import (
+    ClientOptions,
+    ConnectionOptions,
+    Endpoint,
+)
+from stepfold.providers._http_model import (
+    HttpModel,
+    WireCall,
+    WireCodec,
+    WireDecoder,
+)
 from stepfold.providers._registry import (
     PROVIDERS,
     ProviderEntry,
     resolve_model,
 )
 from stepfold.providers.anthropic_messages import (
-    AnthropicModel,
     MessagesDialect,
+    MessagesModel,
     anthropic,
 )
 from stepfold.providers.openai_chat import (
     ChatDialect,
-    OpenAIChatModel,
+    ChatModel,
     openai,
     openai_compatible,
 )
-from stepfold.providers.openai_responses import (
-    OpenAIResponsesModel,
+from stepfold.providers.responses import (
     ResponsesDialect,
+    ResponsesModel,
     openai_responses,
 )
 
 __all__ = (
     "PROVIDERS",
-    "AnthropicModel",
     "ChatDialect",
+    "ChatModel",
+    "ClientOptions",
+    "ConnectionOptions",
+    "Endpoint",
+    "HttpModel",
     "MessagesDialect",
-    "OpenAIChatModel",
-    "OpenAIResponsesModel",
+    "MessagesModel",
     "ProviderEntry",
     "ResponsesDialect",
+    "ResponsesModel",
+    "WireCall",
+    "WireCodec",
+    "WireDecoder",
     "anthropic",
     "openai",
     "openai_compatible",

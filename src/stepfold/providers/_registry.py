@@ -50,7 +50,7 @@ def _openai_compatible(model_id: str) -> LanguageModel:
 
 
 def _openai_responses(model_id: str) -> LanguageModel:
-    from stepfold.providers.openai_responses import openai_responses
+    from stepfold.providers.responses import openai_responses
 
     return openai_responses(model_id)
 

@@ -1,21 +1,26 @@
+from stepfold.providers._endpoint import ClientOptions, ConnectionOptions, Endpoint
+from stepfold.providers._http_model import HttpModel, WireCall, WireCodec, WireDecoder
 from stepfold.providers._registry import PROVIDERS, ProviderEntry, resolve_model
-from stepfold.providers.anthropic_messages import AnthropicModel, MessagesDialect, anthropic
-from stepfold.providers.openai_chat import ChatDialect, OpenAIChatModel, openai, openai_compatible
-from stepfold.providers.openai_responses import (
-    OpenAIResponsesModel,
-    ResponsesDialect,
-    openai_responses,
-)
+from stepfold.providers.anthropic_messages import MessagesDialect, MessagesModel, anthropic
+from stepfold.providers.openai_chat import ChatDialect, ChatModel, openai, openai_compatible
+from stepfold.providers.responses import ResponsesDialect, ResponsesModel, openai_responses
 
 __all__ = (
     "PROVIDERS",
-    "AnthropicModel",
     "ChatDialect",
+    "ChatModel",
+    "ClientOptions",
+    "ConnectionOptions",
+    "Endpoint",
+    "HttpModel",
     "MessagesDialect",
-    "OpenAIChatModel",
-    "OpenAIResponsesModel",
+    "MessagesModel",
     "ProviderEntry",
     "ResponsesDialect",
+    "ResponsesModel",
+    "WireCall",
+    "WireCodec",
+    "WireDecoder",
     "anthropic",
     "openai",
     "openai_compatible",

@@ -5,9 +5,9 @@ from typing import TypeAlias
 import pytest
 from attrs import evolve
 
+from stepfold.providers import Endpoint
 from stepfold.providers.anthropic_messages import (
     MessagesDialect,
-    MessagesOptions,
     anthropic_dialect,
     encode_request,
 )
@@ -66,7 +66,7 @@ def ours(**members: object) -> JsonText:
 def encode(
     request: ModelRequest, dialect: MessagesDialect = FREE, *, stream: bool = False
 ) -> tuple[Json, Warned, dict[str, str]]:
-    options = MessagesOptions(
+    options = Endpoint(
         model_id="m", base_url="http://x/v1/", headers=(("x-api-key", "k"),), dialect=dialect
     )
     call = encode_request(request, options, stream=stream)

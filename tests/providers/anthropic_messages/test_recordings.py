@@ -9,8 +9,8 @@ import pytest
 from typing_extensions import TypeIs
 
 from stepfold.loop import fold_parts, parts_of
+from stepfold.providers import Endpoint
 from stepfold.providers.anthropic_messages import (
-    MessagesOptions,
     MessagesStreamDecoder,
     anthropic_dialect,
     decode_reply,
@@ -110,7 +110,7 @@ def check_round_trip(reply: ModelReply, blocks: object) -> None:
     ]
     message = AssistantMessage(content)  # type: ignore[arg-type]
     request = ModelRequest(messages=(UserMessage("Hi"), message, UserMessage("Go on")))
-    options = MessagesOptions(
+    options = Endpoint(
         model_id="claude-opus-4-8",
         base_url="http://x/v1",
         dialect=anthropic_dialect("claude-opus-4-8"),

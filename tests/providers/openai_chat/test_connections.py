@@ -16,7 +16,7 @@ from typing_extensions import override
 
 import stepfold as sf
 from stepfold.ports import BLOCKING, KEEPER
-from stepfold.providers import OpenAIChatModel
+from stepfold.providers import ChatModel
 
 RunOf: TypeAlias = Callable[[sf.Agent[object, str]], Awaitable[sf.Run[str]]]
 
@@ -126,7 +126,7 @@ async def look() -> str:
     return "seen"
 
 
-def model_at(server: ChatServer, client: httpx.AsyncClient | None = None) -> OpenAIChatModel:
+def model_at(server: ChatServer, client: httpx.AsyncClient | None = None) -> ChatModel:
     base_url = f"http://127.0.0.1:{server.server_port}/v1"
     return sf.openai_compatible("m", base_url=base_url, client=client)
 

@@ -4,8 +4,9 @@ from base64 import b64encode
 
 import pytest
 
-from stepfold.providers.openai_chat import ChatDialect, ChatOptions, encode_request, openai_dialect
-from stepfold.providers.openai_chat._encode import fits_strict_mode
+from stepfold.providers import Endpoint
+from stepfold.providers._strict import fits_strict_mode
+from stepfold.providers.openai_chat import ChatDialect, encode_request, openai_dialect
 from stepfold.values import (
     ApprovalRequest,
     AssistantMessage,
@@ -42,28 +43,33 @@ from stepfold.values import (
     UserPart,
 )
 
-OPTIONS = ChatOptions(
-    model_id="m", base_url="http://x/v1/", headers=(("authorization", "Bearer k"),)
+OPTIONS = Endpoint(
+    model_id="m",
+    base_url="http://x/v1/",
+    headers=(("authorization", "Bearer k"),),
+    dialect=ChatDialect(),
 )
 PNG = b"\x89PNG\r\n\x1a\n..."
 
 
-def options(dialect: ChatDialect) -> ChatOptions:
-    return ChatOptions(model_id="m", base_url="http://x", dialect=dialect)
+def options(dialect: ChatDialect) -> Endpoint[ChatDialect]:
+    return Endpoint(model_id="m", base_url="http://x", dialect=dialect)
 
 
 def encoded(
-    request: ModelRequest, given: ChatOptions = OPTIONS, *, stream: bool = False
+    request: ModelRequest, given: Endpoint[ChatDialect] = OPTIONS, *, stream: bool = False
 ) -> dict[str, object]:
     body: dict[str, object] = json.loads(encode_request(request, given, stream=stream).request.body)
     return body
 
 
-def prompt(*messages: Message, given: ChatOptions = OPTIONS) -> object:
+def prompt(*messages: Message, given: Endpoint[ChatDialect] = OPTIONS) -> object:
     return encoded(ModelRequest(messages=messages), given)["messages"]
 
 
-def warnings(request: ModelRequest, given: ChatOptions = OPTIONS) -> list[tuple[str, str]]:
+def warnings(
+    request: ModelRequest, given: Endpoint[ChatDialect] = OPTIONS
+) -> list[tuple[str, str]]:
     return [(w.kind, w.subject) for w in encode_request(request, given).warnings]
 
 

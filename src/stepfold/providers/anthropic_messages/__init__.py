@@ -1,23 +1,20 @@
 """Models that speak Anthropic's Messages: Anthropic's own, and those of compatible servers.
 
 The codec is pure: `encode_request` makes an `HttpRequest` of a `ModelRequest`, `decode_reply`
-and `MessagesStreamDecoder` make replies and stream parts of bytes. `AnthropicModel` puts a
+and `MessagesStreamDecoder` make replies and stream parts of bytes. `HttpModel` puts a
 transport between them.
 """
 
 from stepfold.providers.anthropic_messages._construct import (
+    MESSAGES_CODEC,
+    MessagesModel,
     anthropic,
 )
 from stepfold.providers.anthropic_messages._encode import (
-    MessagesCall,
     encode_request,
-)
-from stepfold.providers.anthropic_messages._model import (
-    AnthropicModel,
 )
 from stepfold.providers.anthropic_messages._options import (
     MessagesDialect,
-    MessagesOptions,
     anthropic_dialect,
 )
 from stepfold.providers.anthropic_messages._reply import (
@@ -28,10 +25,9 @@ from stepfold.providers.anthropic_messages._stream import (
 )
 
 __all__ = (
-    "AnthropicModel",
-    "MessagesCall",
+    "MESSAGES_CODEC",
     "MessagesDialect",
-    "MessagesOptions",
+    "MessagesModel",
     "MessagesStreamDecoder",
     "anthropic",
     "anthropic_dialect",

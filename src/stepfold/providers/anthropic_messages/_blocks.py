@@ -17,7 +17,7 @@ from typing import final
 from attrs import define, field
 
 from stepfold.providers._json import array_of, is_object, object_of, text_of
-from stepfold.providers.openai_chat._reply import kept_json, unused_call_id, violation
+from stepfold.providers._replies import kept_json, unused_call_id, violation
 from stepfold.values import (
     Custom,
     DocumentSource,

@@ -1,17 +1,25 @@
 """How a user names a model of Anthropic."""
 
 import os
-from collections.abc import Mapping
+from typing import TypeAlias
 
+from typing_extensions import Unpack
+
+from stepfold.providers._endpoint import ConnectionOptions
+from stepfold.providers._http_model import HttpModel, WireCodec, http_model
 from stepfold.providers._keys import key_of
-from stepfold.providers.anthropic_messages._model import AnthropicModel
-from stepfold.providers.anthropic_messages._options import (
-    MessagesDialect,
-    MessagesOptions,
-    anthropic_dialect,
+from stepfold.providers.anthropic_messages._encode import encode_request
+from stepfold.providers.anthropic_messages._options import MessagesDialect, anthropic_dialect
+from stepfold.providers.anthropic_messages._reply import decode_reply
+from stepfold.providers.anthropic_messages._stream import MessagesStreamDecoder
+
+MessagesModel: TypeAlias = HttpModel[MessagesDialect]
+"""A model that speaks Anthropic's Messages."""
+
+MESSAGES_CODEC: WireCodec[MessagesDialect] = WireCodec(
+    encode_request, decode_reply, MessagesStreamDecoder
 )
-from stepfold.transport import BlockingHttpClient, HttpClient, HttpLimits
-from stepfold.values import UsageError
+"""Anthropic's Messages."""
 
 ANTHROPIC_BASE_URL = "https://api.anthropic.com/v1"
 ANTHROPIC_VERSION = "2023-06-01"
@@ -20,40 +28,30 @@ ANTHROPIC_VERSION = "2023-06-01"
 def anthropic(
     model_id: str,
     *,
-    api_key: str | None = None,
-    base_url: str | None = None,
-    headers: Mapping[str, str] | None = None,
     dialect: MessagesDialect | None = None,
-    client: HttpClient | None = None,
-    blocking_client: BlockingHttpClient | None = None,
-    limits: HttpLimits | None = None,
-) -> AnthropicModel:
+    **options: Unpack[ConnectionOptions],
+) -> MessagesModel:
     """A model of Anthropic, or of a server that speaks its protocol.
 
     The key and the address are those given, else `ANTHROPIC_API_KEY` and `ANTHROPIC_BASE_URL` of
-    the environment; an address without `/v1` at its end gets one. A client that is given is used
-    as it is and never closed; `blocking_client` serves runs without an event loop.
+    the environment; an address without `/v1` at its end gets one.
 
     Raises:
-        UsageError: if there is no key, or the address is not one of http or https.
+        UsageError: there is no key, or the address is not one of http or https.
     """
     key = key_of(
-        api_key,
+        options.get("api_key"),
         model=f"anthropic/{model_id}",
         variable="ANTHROPIC_API_KEY",
         made_at="https://platform.claude.com",
     )
-    address = base_url or (os.environ.get("ANTHROPIC_BASE_URL") or "").strip() or ANTHROPIC_BASE_URL
-    if not address.startswith(("http://", "https://")):
-        raise UsageError(
-            f"expected base_url to start with https:// or http://, got {address[:60]!r}"
-        )
-    address = address.rstrip("/")
-    own = {"x-api-key": key, "anthropic-version": ANTHROPIC_VERSION}
-    options = MessagesOptions(
-        model_id=model_id,
+    given = options.get("base_url") or (os.environ.get("ANTHROPIC_BASE_URL") or "").strip()
+    address = (given or ANTHROPIC_BASE_URL).rstrip("/")
+    return http_model(
+        MESSAGES_CODEC,
+        model_id,
+        dialect or anthropic_dialect(model_id),
         base_url=address if address.endswith("/v1") else f"{address}/v1",
-        headers=tuple((own | {name.lower(): v for name, v in (headers or {}).items()}).items()),
-        dialect=dialect or anthropic_dialect(model_id),
+        headers={"x-api-key": key, "anthropic-version": ANTHROPIC_VERSION},
+        options=options,
     )
-    return AnthropicModel(options, client=client, blocking_client=blocking_client, limits=limits)

@@ -1,13 +1,15 @@
 """A model request as an HTTP request: pure, and cheap for a history that only grows."""
 
 from collections.abc import Mapping, Sequence
-from typing import final
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from stepfold.loop import convert_to_model_prompt
+from stepfold.providers._endpoint import Endpoint
+from stepfold.providers._http_model import WireCall
+from stepfold.providers._requests import given_options, request_body, request_headers
 from stepfold.providers._wire import Fragment, FragmentMemo, options_of, to_wire
-from stepfold.providers.anthropic_messages._options import MessagesDialect, MessagesOptions
+from stepfold.providers.anthropic_messages._options import MessagesDialect
 from stepfold.providers.anthropic_messages._prompt import message_fragments
 from stepfold.providers.anthropic_messages._settings import (
     effort_of,
@@ -29,25 +31,15 @@ from stepfold.values import (
     SystemMessage,
     Text,
     ToolDefinition,
-    UsageError,
 )
 
 _OURS = frozenset({"messages", "system", "stream"})
 _EXAMPLES_BETA = "advanced-tool-use-2025-11-20"
 
 
-@final
-@frozen(order=False)
-class MessagesCall:
-    """What goes on the wire, and what of the request could not be said there."""
-
-    request: HttpRequest
-    warnings: tuple[ModelWarning, ...] = ()
-
-
 def encode_request(
-    request: ModelRequest, options: MessagesOptions, *, stream: bool = False
-) -> MessagesCall:
+    request: ModelRequest, endpoint: Endpoint[MessagesDialect], *, stream: bool = False
+) -> WireCall:
     """Encode a request. The prompt is put in order first.
 
     `provider_options` of the request, under the provider's name, are members of the body as the
@@ -61,14 +53,9 @@ def encode_request(
         UsageError: for options that are no objects, or that would change `messages`, `system` or
             `stream`.
     """
-    dialect = options.dialect
+    dialect = endpoint.dialect
     warnings: list[ModelWarning] = []
-    given = dict(options_of(request.provider_options, dialect.provider))
-    if not _OURS.isdisjoint(given):
-        raise UsageError(
-            f"provider_options cannot set {' or '.join(sorted(_OURS & given.keys()))}: "
-            f"that is for the request to say"
-        )
+    given = given_options(request, dialect.provider, _OURS)
     own_tools, betas = given.pop("tools", ()), _names(given.pop("betas", ()))
     alone = given.pop("disable_parallel_tool_use", None) is True
     tools = [_tool_fragments(tool, dialect) for tool in request.tools]
@@ -77,7 +64,7 @@ def encode_request(
     if any(tool.input_examples for tool in request.tools):
         betas = (*betas, _EXAMPLES_BETA)
     body: dict[str, object] = {
-        "model": options.model_id,
+        "model": endpoint.model_id,
         **settings_of(request, dialect, given, warnings),
     }
     config = {
@@ -96,15 +83,10 @@ def encode_request(
     system, turns = _prompt(request, dialect, warnings)
     for tool in tools:
         warnings += tool.warnings
-    pieces = [b'{"messages":[', turns, b"],"]
-    if system:
-        pieces += [b'"system":[', system, b"],"]
-    if tools:
-        pieces += [b'"tools":[', b",".join(tool.data for tool in tools), b"],"]
-    pieces.append(to_wire(body)[1:])
-    headers = _headers(request, options, betas, stream=stream)
-    http = HttpRequest("POST", options.url, headers, b"".join(pieces))
-    return MessagesCall(http, tuple(dict.fromkeys(warnings)))
+    headers = _headers(request, endpoint, betas, stream=stream)
+    lists = [("messages", turns), ("system", system), ("tools", tools)]
+    http = HttpRequest("POST", endpoint.under("messages"), headers, request_body(lists, body))
+    return WireCall(http, tuple(dict.fromkeys(warnings)))
 
 
 def _names(value: JsonValue) -> tuple[str, ...]:
@@ -118,19 +100,17 @@ def _members(value: JsonValue) -> Mapping[str, object]:
 
 
 def _headers(
-    request: ModelRequest, options: MessagesOptions, betas: tuple[str, ...], *, stream: bool
+    request: ModelRequest,
+    endpoint: Endpoint[MessagesDialect],
+    betas: tuple[str, ...],
+    *,
+    stream: bool,
 ) -> tuple[tuple[str, str], ...]:
     """The later of two headers of one name wins, but for betas, which add up."""
-    headers = {
-        "content-type": "application/json",
-        "accept": "text/event-stream" if stream else "application/json",
-        "user-agent": "stepfold",
-    }
-    for name, value in (*options.headers, *request.headers):
+    headers = request_headers(request, endpoint, stream=stream)
+    for name, value in (*endpoint.headers, *request.headers):
         if name.lower() == "anthropic-beta":
             betas = (*betas, *(beta.strip() for beta in value.split(",")))
-        else:
-            headers[name.lower()] = value
     if betas:
         headers["anthropic-beta"] = ",".join(dict.fromkeys(betas))
     return tuple(headers.items())
@@ -141,11 +121,11 @@ def _headers(
 
 def _prompt(
     request: ModelRequest, dialect: MessagesDialect, warnings: list[ModelWarning]
-) -> tuple[bytes, bytes]:
+) -> tuple[list[Fragment], list[Fragment]]:
     """The blocks of the system prompt, and the turns: neighbours of one role are one turn."""
-    system: list[bytes] = []
+    system: list[Fragment] = []
     if request.instructions.strip():
-        system.append(to_wire({"type": "text", "text": request.instructions}))
+        system.append(Fragment(to_wire({"type": "text", "text": request.instructions})))
     turns: list[tuple[str, list[bytes]]] = []
     for message in _without_last_space(convert_to_model_prompt(request.messages)):
         fragment = message_fragments(message, dialect)
@@ -158,7 +138,7 @@ def _prompt(
                 subject = "system message inside the conversation"
                 what = "it was moved to the beginning: the protocol has no place for it"
                 warnings.append(ModelWarning("compatibility", subject, what))
-            system.append(fragment.data)
+            system.append(fragment)
         else:
             role = "assistant" if isinstance(message, AssistantMessage) else "user"
             if turns and turns[-1][0] == role:
@@ -166,10 +146,10 @@ def _prompt(
             else:
                 turns.append((role, [fragment.data]))
     written = [
-        b'{"role":"%s","content":[%s]}' % (role.encode(), b",".join(blocks))
+        Fragment(b'{"role":"%s","content":[%s]}' % (role.encode(), b",".join(blocks)))
         for role, blocks in turns
     ]
-    return b",".join(system), b",".join(written)
+    return system, written
 
 
 def _note_emptiness(message: Message, fragment: Fragment, warnings: list[ModelWarning]) -> None:

@@ -3,7 +3,7 @@
 import re
 from typing import Literal, TypeAlias, final
 
-from attrs import field, frozen
+from attrs import frozen
 
 from stepfold.values import ReasoningEffort
 
@@ -30,22 +30,6 @@ class MessagesDialect:
     """The efforts that an adaptive model knows, in ascending order."""
     sampling: Sampling = "free"
     has_json_schema: bool = False
-
-
-@final
-@frozen(order=False, kw_only=True)
-class MessagesOptions:
-    """One model of one server: `headers` hold the key, and the `repr` does not show them."""
-
-    model_id: str
-    base_url: str
-    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
-    dialect: MessagesDialect = MessagesDialect()
-
-    @property
-    def url(self) -> str:
-        """Where requests go."""
-        return f"{self.base_url.rstrip('/')}/messages"
 
 
 # claude-3-5-haiku-20241022, claude-opus-4-20250514, claude-sonnet-4-5, claude-opus-5

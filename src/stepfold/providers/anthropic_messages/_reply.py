@@ -5,9 +5,9 @@ from typing import final
 
 from stepfold.loop import fold_parts
 from stepfold.providers._failures import reason_of_error
-from stepfold.providers._json import array_of, count_of, is_object, object_of, read_json, text_of
+from stepfold.providers._json import array_of, count_of, is_object, object_of, text_of
+from stepfold.providers._replies import kept_json, reply_object, shown_headers, violation
 from stepfold.providers.anthropic_messages._blocks import BlockReader
-from stepfold.providers.openai_chat._reply import kept_json, shown_headers, violation
 from stepfold.values import (
     NO_USAGE,
     Failure,
@@ -51,11 +51,10 @@ def decode_reply(
     secrets: tuple[str, ...] = (),
 ) -> Outcome[ModelReply, ModelErrorReason]:
     """Decode a reply that came in one piece, with status 200; total."""
-    text = body.decode("utf-8", "replace").strip()
-    is_json, value = read_json(text)
-    if not is_json or not is_object(value):
-        what = f"what is not a JSON object: {text[:100]!r}" if text else "an empty body"
-        return Failure(violation(f"the server answered with {what}"))
+    document = reply_object(body)
+    if isinstance(document, Failure):
+        return document
+    value = document.unwrap()
     if value.get("error") or value.get("type") == "error":
         return Failure(reason_of_error(value, secrets=secrets))
     if not isinstance(value.get("content"), list):

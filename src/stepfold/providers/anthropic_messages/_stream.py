@@ -15,9 +15,9 @@ from typing import final
 
 from stepfold.providers._failures import reason_of_error
 from stepfold.providers._json import is_object, object_of, read_json, text_of
+from stepfold.providers._replies import violation
 from stepfold.providers.anthropic_messages._blocks import BlockReader
 from stepfold.providers.anthropic_messages._reply import Facts, described, whole_blocks
-from stepfold.providers.openai_chat._reply import violation
 from stepfold.transport import SseDecoder, without_secrets
 from stepfold.values import (
     ModelError,
@@ -52,6 +52,11 @@ class MessagesStreamDecoder:
         self._message: dict[str, object] | None = None
         self.is_done: bool = False
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the reply has come to its end, which only its last event says."""
+        return self.is_done
+
     def feed(self, chunk: bytes) -> tuple[StreamPart, ...]:
         """The parts that this chunk completes."""
         if self.is_done:
@@ -61,7 +66,7 @@ class MessagesStreamDecoder:
         try:
             for data in self._sse.feed_data(chunk):
                 self._read(parts, data)
-                if self._is_over():
+                if self.is_whole:
                     break
         except ModelError as error:
             self._fail(parts, error.reason)
@@ -74,9 +79,6 @@ class MessagesStreamDecoder:
             message = "the stream ended without message_stop: the reply may be cut"
             self._fail(parts, violation(message))
         return tuple(parts)
-
-    def _is_over(self) -> bool:
-        return self.is_done
 
     def _read(self, parts: list[StreamPart], data: str) -> None:
         is_json, value = read_json(data)

@@ -12,7 +12,7 @@ from attrs import frozen
 
 from stepfold.ports import BLOCKING, LanguageModel, streamed
 from stepfold.providers.local._engine import LocalEngine, check_installed, start_engine
-from stepfold.providers.openai_chat import ChatDialect, OpenAIChatModel, openai_compatible
+from stepfold.providers.openai_chat import ChatDialect, ChatModel, openai_compatible
 from stepfold.shell import emulate_tools
 from stepfold.values import ModelReply, ModelRequest, StreamPart, UsageError
 
@@ -22,7 +22,7 @@ PROVIDER: Final = "local"
 _with_tools = emulate_tools(max_string_length=300, with_examples=True)
 
 
-def _way_to(engine: LocalEngine, name: str) -> OpenAIChatModel:
+def _way_to(engine: LocalEngine, name: str) -> ChatModel:
     """The model over HTTP."""
     return openai_compatible(
         name,
@@ -192,7 +192,7 @@ class _Running:
     """A server of this process and the one way to it, whose connections a run can keep."""
 
     engine: LocalEngine
-    way: OpenAIChatModel
+    way: ChatModel
 
 
 # By process: the threads of a server do not survive a fork.

@@ -1,24 +1,21 @@
 """Models that speak OpenAI's chat completions: OpenAI's own, and those of compatible servers.
 
 The codec is pure: `encode_request` makes an `HttpRequest` of a `ModelRequest`, `decode_reply`
-and `ChatStreamDecoder` make replies and stream parts of bytes. `OpenAIChatModel` puts a
+and `ChatStreamDecoder` make replies and stream parts of bytes. `HttpModel` puts a
 transport between them.
 """
 
 from stepfold.providers.openai_chat._construct import (
+    CHAT_CODEC,
+    ChatModel,
     openai,
     openai_compatible,
 )
 from stepfold.providers.openai_chat._encode import (
-    ChatCall,
     encode_request,
-)
-from stepfold.providers.openai_chat._model import (
-    OpenAIChatModel,
 )
 from stepfold.providers.openai_chat._options import (
     ChatDialect,
-    ChatOptions,
     openai_dialect,
 )
 from stepfold.providers.openai_chat._reply import (
@@ -29,11 +26,10 @@ from stepfold.providers.openai_chat._stream import (
 )
 
 __all__ = (
-    "ChatCall",
+    "CHAT_CODEC",
     "ChatDialect",
-    "ChatOptions",
+    "ChatModel",
     "ChatStreamDecoder",
-    "OpenAIChatModel",
     "decode_reply",
     "encode_request",
     "openai",

@@ -1,15 +1,24 @@
 """How a user names a chat-completions model."""
 
 import os
-from collections.abc import Mapping
+from typing import TypeAlias
 
 from attrs import evolve
+from typing_extensions import Unpack
 
+from stepfold.providers._endpoint import ClientOptions, ConnectionOptions
+from stepfold.providers._http_model import HttpModel, WireCodec, http_model
 from stepfold.providers._keys import key_of
-from stepfold.providers.openai_chat._model import OpenAIChatModel
-from stepfold.providers.openai_chat._options import ChatDialect, ChatOptions, openai_dialect
-from stepfold.transport import BlockingHttpClient, HttpClient, HttpLimits
-from stepfold.values import UsageError
+from stepfold.providers.openai_chat._encode import encode_request
+from stepfold.providers.openai_chat._options import ChatDialect, openai_dialect
+from stepfold.providers.openai_chat._reply import decode_reply
+from stepfold.providers.openai_chat._stream import ChatStreamDecoder
+
+ChatModel: TypeAlias = HttpModel[ChatDialect]
+"""A model that speaks OpenAI's chat completions."""
+
+CHAT_CODEC: WireCodec[ChatDialect] = WireCodec(encode_request, decode_reply, ChatStreamDecoder)
+"""OpenAI's chat completions."""
 
 OPENAI_BASE_URL = "https://api.openai.com/v1"
 
@@ -17,75 +26,61 @@ OPENAI_BASE_URL = "https://api.openai.com/v1"
 def openai(
     model_id: str,
     *,
-    api_key: str | None = None,
-    base_url: str | None = None,
     organization: str | None = None,
     project: str | None = None,
-    headers: Mapping[str, str] | None = None,
     dialect: ChatDialect | None = None,
-    client: HttpClient | None = None,
-    blocking_client: BlockingHttpClient | None = None,
-    limits: HttpLimits | None = None,
-) -> OpenAIChatModel:
+    **options: Unpack[ConnectionOptions],
+) -> ChatModel:
     """A model of OpenAI, over chat completions.
 
     The key and the address are those given, else `OPENAI_API_KEY` and `OPENAI_BASE_URL` of the
-    environment. A client that is given is used as it is and never closed; `blocking_client`
-    serves runs without an event loop.
+    environment.
 
     Raises:
-        UsageError: if there is no key.
+        UsageError: there is no key, or the address is not one of http or https.
     """
     key = key_of(
-        api_key,
+        options.get("api_key"),
         model=f"openai/{model_id}",
         variable="OPENAI_API_KEY",
         made_at="https://platform.openai.com/api-keys",
     )
-    own = {"openai-organization": organization, "openai-project": project}
-    given = {name: value for name, value in own.items() if value} | dict(headers or {})
-    options = ChatOptions(
-        model_id=model_id,
-        base_url=base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI_BASE_URL,
-        headers=_headers(key, given),
-        dialect=dialect or openai_dialect(model_id),
+    return http_model(
+        CHAT_CODEC,
+        model_id,
+        dialect or openai_dialect(model_id),
+        base_url=options.get("base_url") or os.environ.get("OPENAI_BASE_URL") or OPENAI_BASE_URL,
+        headers={
+            "authorization": f"Bearer {key}",
+            "openai-organization": organization or None,
+            "openai-project": project or None,
+        },
+        options=options,
     )
-    return OpenAIChatModel(options, client=client, blocking_client=blocking_client, limits=limits)
 
 
 def openai_compatible(
     model_id: str,
     *,
     base_url: str,
-    api_key: str | None = None,
     provider: str = "openai-compatible",
-    headers: Mapping[str, str] | None = None,
     dialect: ChatDialect | None = None,
-    client: HttpClient | None = None,
-    blocking_client: BlockingHttpClient | None = None,
-    limits: HttpLimits | None = None,
-) -> OpenAIChatModel:
+    **options: Unpack[ClientOptions],
+) -> ChatModel:
     """A model of any server that speaks chat completions below `base_url`, `/v1` included.
 
     `provider` names it in states, journals and `provider_options`; `dialect` says what it does
     not understand. Nothing is read from the environment.
 
     Raises:
-        UsageError: if the address is not one of http or https.
+        UsageError: the address is not one of http or https.
     """
-    if not base_url.startswith(("http://", "https://")):
-        raise UsageError(
-            f"expected base_url to start with https:// or http://, got {base_url[:60]!r}"
-        )
-    options = ChatOptions(
-        model_id=model_id,
+    key = (options.get("api_key") or "").strip()
+    return http_model(
+        CHAT_CODEC,
+        model_id,
+        evolve(dialect or ChatDialect(), provider=provider),
         base_url=base_url,
-        headers=_headers((api_key or "").strip(), headers or {}),
-        dialect=evolve(dialect or ChatDialect(), provider=provider),
+        headers={"authorization": f"Bearer {key}" if key else None},
+        options=options,
     )
-    return OpenAIChatModel(options, client=client, blocking_client=blocking_client, limits=limits)
-
-
-def _headers(key: str, given: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    authorization = {"authorization": f"Bearer {key}"} if key else {}
-    return tuple((authorization | {name.lower(): v for name, v in given.items()}).items())

@@ -1,48 +1,33 @@
 """A model request as an HTTP request: pure, and cheap for a history that only grows."""
 
-from collections.abc import Iterable, Mapping
-from typing import final
-
-from attrs import frozen
+from collections.abc import Mapping
 
 from stepfold.loop import convert_to_model_prompt
+from stepfold.providers._endpoint import Endpoint
+from stepfold.providers._http_model import WireCall
+from stepfold.providers._requests import given_options, request_body, request_headers
+from stepfold.providers._strict import fits_strict_mode
 from stepfold.providers._wire import Fragment, FragmentMemo, options_of, to_wire
-from stepfold.providers.openai_chat._options import ChatDialect, ChatOptions
+from stepfold.providers.openai_chat._options import ChatDialect
 from stepfold.providers.openai_chat._prompt import message_fragments
 from stepfold.transport import HttpRequest
 from stepfold.values import (
     CallSettings,
     JsonFormat,
-    JsonObject,
     JsonValue,
     ModelRequest,
     ModelWarning,
     NamedTool,
     ToolDefinition,
-    UsageError,
 )
 
 _OURS = frozenset({"messages", "stream"})
 _SAMPLING = ("temperature", "top_p", "presence_penalty", "frequency_penalty")
-# Keywords that OpenAI's strict mode refuses.
-_NOT_STRICT = frozenset(
-    {"allOf", "oneOf", "not", "if", "then", "else", "default", "dependentRequired"}
-    | {"dependentSchemas", "patternProperties", "prefixItems", "contains", "uniqueItems"}
-)
-
-
-@final
-@frozen(order=False)
-class ChatCall:
-    """What goes on the wire, and what of the request could not be said there."""
-
-    request: HttpRequest
-    warnings: tuple[ModelWarning, ...] = ()
 
 
 def encode_request(
-    request: ModelRequest, options: ChatOptions, *, stream: bool = False
-) -> ChatCall:
+    request: ModelRequest, endpoint: Endpoint[ChatDialect], *, stream: bool = False
+) -> WireCall:
     """Encode a request. The prompt is put in order first.
 
     `provider_options` of the request, under the provider's name, are members of the body as the
@@ -53,17 +38,12 @@ def encode_request(
     Raises:
         UsageError: for options that are no objects, or that would change `messages` or `stream`.
     """
-    dialect = options.dialect
+    dialect = endpoint.dialect
     warnings: list[ModelWarning] = []
-    given = dict(options_of(request.provider_options, dialect.provider))
-    if not _OURS.isdisjoint(given):
-        raise UsageError(
-            f"provider_options cannot set {' or '.join(sorted(_OURS & given.keys()))}: "
-            f"that is for the request to say"
-        )
+    given = given_options(request, dialect.provider, _OURS)
     own_tools = given.pop("tools", ())
     body: dict[str, object] = {
-        "model": options.model_id,
+        "model": endpoint.model_id,
         **_settings(request.settings, dialect, warnings),
         **_format(request.response_format, dialect, warnings),
     }
@@ -81,14 +61,14 @@ def encode_request(
     for fragment in (*messages, *tools):
         if fragment.warnings:
             warnings += fragment.warnings
-    pieces = [b'{"messages":[', b",".join(part.data for part in messages if part.data), b"],"]
-    if tools:
-        pieces += [b'"tools":[', b",".join(tool.data for tool in tools), b"],"]
-    pieces.append(to_wire(body)[1:])
+    headers = request_headers(request, endpoint, stream=stream)
     http = HttpRequest(
-        "POST", options.url, _headers(request, options, stream=stream), b"".join(pieces)
+        "POST",
+        endpoint.under("chat/completions"),
+        tuple(headers.items()),
+        request_body([("messages", messages), ("tools", tools)], body),
     )
-    return ChatCall(http, tuple(dict.fromkeys(warnings)))
+    return WireCall(http, tuple(dict.fromkeys(warnings)))
 
 
 def _messages(request: ModelRequest, dialect: ChatDialect) -> list[Fragment]:
@@ -99,20 +79,6 @@ def _messages(request: ModelRequest, dialect: ChatDialect) -> list[Fragment]:
     for message in convert_to_model_prompt(request.messages):
         fragments.append(message_fragments(message, dialect))  # noqa: PERF401 - plain beats fast
     return fragments
-
-
-def _headers(
-    request: ModelRequest, options: ChatOptions, *, stream: bool
-) -> tuple[tuple[str, str], ...]:
-    """The later of two headers of one name wins."""
-    headers = {
-        "content-type": "application/json",
-        "accept": "text/event-stream" if stream else "application/json",
-        "user-agent": "stepfold",
-    }
-    for name, value in (*options.headers, *request.headers):
-        headers[name.lower()] = value
-    return tuple(headers.items())
 
 
 # --- settings ---------------------------------------------------------------------------------
@@ -185,38 +151,6 @@ def _format(
     if wanted.description is not None:
         described["description"] = wanted.description
     return {"response_format": {"type": "json_schema", "json_schema": described}}
-
-
-def fits_strict_mode(schema: JsonValue) -> bool:
-    """Whether a schema is in the subset that strict mode accepts.
-
-    There every object lists its properties, requires them all and allows no others.
-    """
-    if isinstance(schema, tuple):
-        return all(fits_strict_mode(item) for item in schema)
-    if not isinstance(schema, JsonObject):
-        return True
-    if not _NOT_STRICT.isdisjoint(schema):
-        return False
-    properties = schema.get("properties")
-    names: Iterable[str] = properties if isinstance(properties, JsonObject) else ()
-    if isinstance(properties, JsonObject) or schema.get("type") == "object":
-        required = schema.get("required", ())
-        listed = isinstance(required, tuple) and set(names) <= set(required)
-        if schema.get("additionalProperties") is not False or not listed:
-            return False
-    return all(
-        _values_fit(value) if key in {"properties", "$defs", "definitions"} else _fits(key, value)
-        for key, value in schema.items()
-    )
-
-
-def _values_fit(named: JsonValue) -> bool:
-    return isinstance(named, JsonObject) and all(fits_strict_mode(v) for v in named.values())
-
-
-def _fits(keyword: str, value: JsonValue) -> bool:
-    return keyword in {"const", "enum", "examples"} or fits_strict_mode(value)
 
 
 # --- tools ------------------------------------------------------------------------------------

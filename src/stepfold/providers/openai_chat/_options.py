@@ -3,7 +3,7 @@
 import re
 from typing import Literal, TypeAlias, final
 
-from attrs import field, frozen
+from attrs import frozen
 
 from stepfold.values import ReasoningEffort
 
@@ -35,22 +35,6 @@ class ChatDialect:
     efforts: tuple[ReasoningEffort, ...] | None = None
     """The efforts of reasoning that exist; `None` lets every one pass, `()` means no reasoning."""
     longest_call_id: int | None = None
-
-
-@final
-@frozen(order=False, kw_only=True)
-class ChatOptions:
-    """One model of one server: `headers` hold the key, and the `repr` does not show them."""
-
-    model_id: str
-    base_url: str
-    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
-    dialect: ChatDialect = ChatDialect()
-
-    @property
-    def url(self) -> str:
-        """Where requests go."""
-        return f"{self.base_url.rstrip('/')}/chat/completions"
 
 
 # o1, o3, o4-mini; gpt-5 and whatever is higher, but for the models that only chat.

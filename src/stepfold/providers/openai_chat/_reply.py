@@ -4,14 +4,20 @@ from collections.abc import Iterable, Mapping
 from typing import TypeAlias, final
 
 from stepfold.providers._failures import reason_of_error
-from stepfold.providers._json import array_of, count_of, is_object, object_of, read_json, text_of
-from stepfold.providers._wire import to_wire
+from stepfold.providers._json import array_of, count_of, is_object, object_of, text_of
+from stepfold.providers._replies import (
+    instant_of,
+    kept_json,
+    reply_object,
+    shown_headers,
+    unused_call_id,
+    violation,
+)
 from stepfold.values import (
     NO_USAGE,
     Failure,
     FinishReason,
     InputTokenDetails,
-    Instant,
     JsonText,
     ModelErrorReason,
     ModelReply,
@@ -27,7 +33,6 @@ from stepfold.values import (
     UnifiedFinishReason,
     UrlSource,
     Usage,
-    UsageError,
     without_lone_surrogates,
 )
 
@@ -39,12 +44,6 @@ _FINISH_REASONS: dict[str, UnifiedFinishReason] = {
     "function_call": "tool-calls",
     "error": "error",
 }
-# Said about this one exchange by the way it went, not by the model.
-_HEADERS_LEFT_OUT = frozenset(
-    {"alt-svc", "connection", "content-encoding", "content-length", "content-type", "date"}
-    | {"keep-alive", "server", "set-cookie", "strict-transport-security", "transfer-encoding"}
-    | {"vary", "cache-control", "x-accel-buffering"}
-)
 
 Said: TypeAlias = tuple[str, str]
 """A piece of content: `text` or `reasoning`, and the words."""
@@ -59,11 +58,10 @@ def decode_reply(
     secrets: tuple[str, ...] = (),
 ) -> Outcome[ModelReply, ModelErrorReason]:
     """Decode a reply that came in one piece, with status 200; total."""
-    text = body.decode("utf-8", "replace").strip()
-    is_json, value = read_json(text)
-    if not is_json or not is_object(value):
-        what = f"what is not a JSON object: {text[:100]!r}" if text else "an empty body"
-        return Failure(violation(f"the server answered with {what}"))
+    document = reply_object(body)
+    if isinstance(document, Failure):
+        return document
+    value = document.unwrap()
     if value.get("error"):
         return Failure(reason_of_error(value, secrets=secrets))
     choice = object_of(next(iter(array_of(value.get("choices"))), None))
@@ -124,11 +122,6 @@ def _calls(message: dict[str, object], provider: str) -> list[ToolCall] | None:
 # --- shared with the stream -------------------------------------------------------------------
 
 
-def violation(message: str) -> ModelErrorReason:
-    """A reply that is none."""
-    return ModelErrorReason("protocol", message)
-
-
 def call_items(message: dict[str, object]) -> list[object]:
     """The tool calls of a message or a delta; the one of the older form, `function_call`, too."""
     calls = array_of(message.get("tool_calls"))
@@ -143,15 +136,6 @@ def arguments_of(function: dict[str, object]) -> str:
         return arguments
     kept = kept_json(arguments) if is_object(arguments) else None
     return kept.text if kept is not None else ""
-
-
-def unused_call_id(given: str | None, used: set[str]) -> str:
-    """The id of a call, or one of our own where it is blank or was used in this reply."""
-    call_id = given if given and given.strip() and given not in used else f"call-{len(used)}"
-    while call_id in used:
-        call_id += "'"
-    used.add(call_id)
-    return call_id
 
 
 def call_options(item: dict[str, object], provider: str) -> JsonText | None:
@@ -206,18 +190,6 @@ def finish_reason_of(raw: str | None, *, refused: bool) -> FinishReason:
     return FinishReason(_FINISH_REASONS.get(raw or "", "other"), raw)
 
 
-def instant_of(created: object) -> Instant | None:
-    """Seconds since 1970, as an instant."""
-    seconds = int(created) if isinstance(created, float) and abs(created) < 1e12 else created
-    count = count_of(seconds)
-    return None if count is None else count * 1_000_000_000
-
-
-def shown_headers(headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
-    """The headers that say something of the reply: ids, versions, limits that are left."""
-    return tuple((name, value) for name, value in headers if name not in _HEADERS_LEFT_OUT)
-
-
 def usage_of(value: object) -> Usage:
     """Token counts. Cached input is part of the input, reasoning part of the output.
 
@@ -251,14 +223,6 @@ def usage_of(value: object) -> Usage:
             reasoning,
         ),
     )
-
-
-def kept_json(value: object) -> JsonText | None:
-    """What `json` has parsed as a value to keep; `None` for numbers beyond all bounds."""
-    try:
-        return JsonText(to_wire(value).decode())
-    except (UsageError, RecursionError):
-        return None
 
 
 @final

@@ -14,18 +14,16 @@ from typing import final
 
 from stepfold.providers._failures import reason_of_error
 from stepfold.providers._json import array_of, is_array, is_object, object_of, read_json, text_of
+from stepfold.providers._replies import instant_of, shown_headers, violation
 from stepfold.providers.openai_chat._reply import (
     Facts,
     call_items,
     finish_reason_of,
-    instant_of,
     pieces_of,
     reasoning_of,
     refusal_mark,
-    shown_headers,
     sources_of,
     usage_of,
-    violation,
 )
 from stepfold.providers.openai_chat._tool_calls import ToolCallTracker
 from stepfold.transport import SseDecoder, without_secrets

@@ -21,7 +21,8 @@ from typing import final
 from attrs import define, field
 
 from stepfold.providers._json import is_object, object_of, text_of
-from stepfold.providers.openai_chat._reply import arguments_of, call_options, unused_call_id
+from stepfold.providers._replies import unused_call_id
+from stepfold.providers.openai_chat._reply import arguments_of, call_options
 from stepfold.values import (
     JsonText,
     StreamPart,

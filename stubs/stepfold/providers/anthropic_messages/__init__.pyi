@@ -1,19 +1,17 @@
-from stepfold.providers.anthropic_messages._construct import anthropic
-from stepfold.providers.anthropic_messages._encode import MessagesCall, encode_request
-from stepfold.providers.anthropic_messages._model import AnthropicModel
-from stepfold.providers.anthropic_messages._options import (
-    MessagesDialect,
-    MessagesOptions,
-    anthropic_dialect,
+from stepfold.providers.anthropic_messages._construct import (
+    MESSAGES_CODEC,
+    MessagesModel,
+    anthropic,
 )
+from stepfold.providers.anthropic_messages._encode import encode_request
+from stepfold.providers.anthropic_messages._options import MessagesDialect, anthropic_dialect
 from stepfold.providers.anthropic_messages._reply import decode_reply
 from stepfold.providers.anthropic_messages._stream import MessagesStreamDecoder
 
 __all__ = (
-    "AnthropicModel",
-    "MessagesCall",
+    "MESSAGES_CODEC",
     "MessagesDialect",
-    "MessagesOptions",
+    "MessagesModel",
     "MessagesStreamDecoder",
     "anthropic",
     "anthropic_dialect",

@@ -1,16 +1,12 @@
-from collections.abc import Mapping
-from stepfold.providers.anthropic_messages._model import AnthropicModel
+from typing import TypeAlias
+from typing_extensions import Unpack
+from stepfold.providers._endpoint import ConnectionOptions
+from stepfold.providers._http_model import HttpModel, WireCodec
 from stepfold.providers.anthropic_messages._options import MessagesDialect
-from stepfold.transport import BlockingHttpClient, HttpClient, HttpLimits
+
+MessagesModel: TypeAlias = HttpModel[MessagesDialect]
+MESSAGES_CODEC: WireCodec[MessagesDialect] = ...
 
 def anthropic(
-    model_id: str,
-    *,
-    api_key: str | None = None,
-    base_url: str | None = None,
-    headers: Mapping[str, str] | None = None,
-    dialect: MessagesDialect | None = None,
-    client: HttpClient | None = None,
-    blocking_client: BlockingHttpClient | None = None,
-    limits: HttpLimits | None = None,
-) -> AnthropicModel: ...
+    model_id: str, *, dialect: MessagesDialect | None = None, **options: Unpack[ConnectionOptions]
+) -> MessagesModel: ...

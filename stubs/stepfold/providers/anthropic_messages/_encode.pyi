@@ -1,15 +1,8 @@
-from typing import final
-from attrs import frozen
-from stepfold.providers.anthropic_messages._options import MessagesOptions
-from stepfold.transport import HttpRequest
-from stepfold.values import ModelRequest, ModelWarning
-
-@final
-@frozen(order=False)
-class MessagesCall:
-    request: HttpRequest
-    warnings: tuple[ModelWarning, ...] = ()
+from stepfold.providers._endpoint import Endpoint
+from stepfold.providers._http_model import WireCall
+from stepfold.providers.anthropic_messages._options import MessagesDialect
+from stepfold.values import ModelRequest
 
 def encode_request(
-    request: ModelRequest, options: MessagesOptions, *, stream: bool = False
-) -> MessagesCall: ...
+    request: ModelRequest, endpoint: Endpoint[MessagesDialect], *, stream: bool = False
+) -> WireCall: ...

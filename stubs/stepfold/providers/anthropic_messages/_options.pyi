@@ -1,5 +1,5 @@
 from typing import Literal, TypeAlias, final
-from attrs import field, frozen
+from attrs import frozen
 from stepfold.values import ReasoningEffort
 
 Thinking: TypeAlias = Literal["none", "budget", "adaptive"]
@@ -14,16 +14,5 @@ class MessagesDialect:
     efforts: tuple[ReasoningEffort, ...] = ("low", "medium", "high", "max")
     sampling: Sampling = "free"
     has_json_schema: bool = False
-
-@final
-@frozen(order=False, kw_only=True)
-class MessagesOptions:
-    model_id: str
-    base_url: str
-    headers: tuple[tuple[str, str], ...] = field(default=())
-    dialect: MessagesDialect = MessagesDialect()
-
-    @property
-    def url(self) -> str: ...
 
 def anthropic_dialect(model_id: str) -> MessagesDialect: ...

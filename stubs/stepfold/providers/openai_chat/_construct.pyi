@@ -1,30 +1,25 @@
-from collections.abc import Mapping
-from stepfold.providers.openai_chat._model import OpenAIChatModel
+from typing import TypeAlias
+from typing_extensions import Unpack
+from stepfold.providers._endpoint import ClientOptions, ConnectionOptions
+from stepfold.providers._http_model import HttpModel, WireCodec
 from stepfold.providers.openai_chat._options import ChatDialect
-from stepfold.transport import BlockingHttpClient, HttpClient, HttpLimits
+
+ChatModel: TypeAlias = HttpModel[ChatDialect]
+CHAT_CODEC: WireCodec[ChatDialect] = ...
 
 def openai(
     model_id: str,
     *,
-    api_key: str | None = None,
-    base_url: str | None = None,
     organization: str | None = None,
     project: str | None = None,
-    headers: Mapping[str, str] | None = None,
     dialect: ChatDialect | None = None,
-    client: HttpClient | None = None,
-    blocking_client: BlockingHttpClient | None = None,
-    limits: HttpLimits | None = None,
-) -> OpenAIChatModel: ...
+    **options: Unpack[ConnectionOptions],
+) -> ChatModel: ...
 def openai_compatible(
     model_id: str,
     *,
     base_url: str,
-    api_key: str | None = None,
     provider: str = "openai-compatible",
-    headers: Mapping[str, str] | None = None,
     dialect: ChatDialect | None = None,
-    client: HttpClient | None = None,
-    blocking_client: BlockingHttpClient | None = None,
-    limits: HttpLimits | None = None,
-) -> OpenAIChatModel: ...
+    **options: Unpack[ClientOptions],
+) -> ChatModel: ...

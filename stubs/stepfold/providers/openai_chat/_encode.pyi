@@ -1,15 +1,8 @@
-from typing import final
-from attrs import frozen
-from stepfold.providers.openai_chat._options import ChatOptions
-from stepfold.transport import HttpRequest
-from stepfold.values import ModelRequest, ModelWarning
-
-@final
-@frozen(order=False)
-class ChatCall:
-    request: HttpRequest
-    warnings: tuple[ModelWarning, ...] = ()
+from stepfold.providers._endpoint import Endpoint
+from stepfold.providers._http_model import WireCall
+from stepfold.providers.openai_chat._options import ChatDialect
+from stepfold.values import ModelRequest
 
 def encode_request(
-    request: ModelRequest, options: ChatOptions, *, stream: bool = False
-) -> ChatCall: ...
+    request: ModelRequest, endpoint: Endpoint[ChatDialect], *, stream: bool = False
+) -> WireCall: ...

@@ -1,5 +1,5 @@
 from typing import Literal, TypeAlias, final
-from attrs import field, frozen
+from attrs import frozen
 from stepfold.values import ReasoningEffort
 
 SystemRole: TypeAlias = Literal["system", "developer"]
@@ -19,16 +19,5 @@ class ChatDialect:
     sampling: Sampling = "free"
     efforts: tuple[ReasoningEffort, ...] | None = None
     longest_call_id: int | None = None
-
-@final
-@frozen(order=False, kw_only=True)
-class ChatOptions:
-    model_id: str
-    base_url: str
-    headers: tuple[tuple[str, str], ...] = field(default=())
-    dialect: ChatDialect = ChatDialect()
-
-    @property
-    def url(self) -> str: ...
 
 def openai_dialect(model_id: str) -> ChatDialect: ...

@@ -25,8 +25,8 @@ from base64 import b64decode
 from typing import TypeAlias, final
 
 from stepfold.providers._json import array_of, is_object, object_of, text_of
+from stepfold.providers._replies import kept_json, unused_call_id
 from stepfold.providers._wire import to_wire
-from stepfold.providers.openai_chat._reply import kept_json, unused_call_id
 from stepfold.values import (
     EMPTY_OBJECT,
     ApprovalRequest,

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from stepfold.loop import fold_parts, parts_of
-from stepfold.providers.openai_responses import decode_reply
+from stepfold.providers.responses import decode_reply
 from stepfold.values import (
     ApprovalRequest,
     Custom,

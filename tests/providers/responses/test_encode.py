@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from stepfold.providers.openai_responses import (
+from stepfold.providers import Endpoint
+from stepfold.providers.responses import (
     ResponsesDialect,
-    ResponsesOptions,
     decode_reply,
     encode_request,
     responses_dialect,
@@ -54,8 +54,11 @@ from stepfold.values import (
 )
 
 SAMPLES = Path(__file__).parents[2] / "data" / "openai_responses"
-OPTIONS = ResponsesOptions(
-    model_id="m", base_url="http://x/v1/", headers=(("authorization", "Bearer k"),)
+OPTIONS = Endpoint(
+    model_id="m",
+    base_url="http://x/v1/",
+    headers=(("authorization", "Bearer k"),),
+    dialect=ResponsesDialect(),
 )
 PNG = b"\x89PNG\r\n\x1a\n..."
 SCHEMA = JsonText(
@@ -70,7 +73,7 @@ def own(**members: object) -> JsonText:
 
 
 def encoded(
-    request: ModelRequest, given: ResponsesOptions = OPTIONS, *, stream: bool = False
+    request: ModelRequest, given: Endpoint[ResponsesDialect] = OPTIONS, *, stream: bool = False
 ) -> dict[str, object]:
     body: dict[str, object] = json.loads(encode_request(request, given, stream=stream).request.body)
     return body
@@ -87,14 +90,12 @@ def items_of(*messages: Message, store: bool = False) -> list[dict[str, object]]
     return items
 
 
-def warnings_of(request: ModelRequest, given: ResponsesOptions = OPTIONS) -> list[str]:
+def warnings_of(request: ModelRequest, given: Endpoint[ResponsesDialect] = OPTIONS) -> list[str]:
     return [warning.subject for warning in encode_request(request, given).warnings]
 
 
-def dialect(model_id: str) -> ResponsesOptions:
-    return ResponsesOptions(
-        model_id=model_id, base_url="http://x", dialect=responses_dialect(model_id)
-    )
+def dialect(model_id: str) -> Endpoint[ResponsesDialect]:
+    return Endpoint(model_id=model_id, base_url="http://x", dialect=responses_dialect(model_id))
 
 
 def test_a_plain_request() -> None:
@@ -631,9 +632,7 @@ def test_warnings_come_once() -> None:
 
 
 def test_a_dialect_of_another_name() -> None:
-    options = ResponsesOptions(
-        model_id="m", base_url="http://x", dialect=ResponsesDialect(provider="acme")
-    )
+    options = Endpoint(model_id="m", base_url="http://x", dialect=ResponsesDialect(provider="acme"))
     said = AssistantMessage((Text("a", provider_options=JsonText('{"acme":{"item_id":"i"}}')),))
 
     items = encoded(ModelRequest(messages=(said,)), options)["input"]

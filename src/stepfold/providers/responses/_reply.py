@@ -6,16 +6,16 @@ from stepfold.providers._json import (
     is_array,
     is_object,
     object_of,
-    read_json,
     text_of,
 )
-from stepfold.providers.openai_chat._reply import (
+from stepfold.providers._replies import (
     instant_of,
     kept_json,
+    reply_object,
     shown_headers,
     violation,
 )
-from stepfold.providers.openai_responses._items import ItemReader
+from stepfold.providers.responses._items import ItemReader
 from stepfold.values import (
     NO_USAGE,
     Failure,
@@ -60,11 +60,10 @@ def decode_reply(
 
     A response that still runs in the background is a reply that ends as `other`, with a warning.
     """
-    text = body.decode("utf-8", "replace").strip()
-    is_json, value = read_json(text)
-    if not is_json or not is_object(value):
-        what = f"what is not a JSON object: {text[:100]!r}" if text else "an empty body"
-        return Failure(violation(f"the server answered with {what}"))
+    document = reply_object(body)
+    if isinstance(document, Failure):
+        return document
+    value = document.unwrap()
     failure = failure_of(value, secrets)
     if failure is not None:
         return Failure(failure)

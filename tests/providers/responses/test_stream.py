@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from stepfold.loop import fold_parts
-from stepfold.providers.openai_responses import ResponsesStreamDecoder, decode_reply
+from stepfold.providers.responses import ResponsesStreamDecoder, decode_reply
 from stepfold.values import (
     Finish,
     FinishReason,

@@ -2,7 +2,7 @@
 
 from typing import Literal, TypeAlias, final
 
-from attrs import field, frozen
+from attrs import frozen
 
 from stepfold.providers.openai_chat import openai_dialect
 from stepfold.values import ReasoningEffort
@@ -29,22 +29,6 @@ class ResponsesDialect:
     sampling: Sampling = "free"
     efforts: tuple[ReasoningEffort, ...] | None = None
     stores: bool = False
-
-
-@final
-@frozen(order=False, kw_only=True)
-class ResponsesOptions:
-    """One model of one server: `headers` hold the key, and the `repr` does not show them."""
-
-    model_id: str
-    base_url: str
-    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
-    dialect: ResponsesDialect = ResponsesDialect()
-
-    @property
-    def url(self) -> str:
-        """Where requests go."""
-        return f"{self.base_url.rstrip('/')}/responses"
 
 
 def responses_dialect(model_id: str) -> ResponsesDialect:

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 from stepfold.providers._json import is_object, object_of
 from stepfold.providers._wire import Fragment, FragmentMemo, id_within, options_of, to_wire
-from stepfold.providers.openai_responses._files import part_of_file
-from stepfold.providers.openai_responses._options import ResponsesDialect
+from stepfold.providers.responses._files import part_of_file
+from stepfold.providers.responses._options import ResponsesDialect
 from stepfold.values import (
     ApprovalResponse,
     AssistantMessage,

@@ -1,20 +1,22 @@
-"""A model of Anthropic: the codec, and a thin way to the server."""
+"""A language model over HTTP: a protocol's pure codec, and the one way to every server.
+
+A protocol is a `WireCodec` of three functions that neither wait nor ask a clock. All that
+protocols have in common, from a refused request to a connection that breaks, is here.
+"""
 
 import time
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from types import TracebackType
-from typing import Self, final
+from typing import Generic, Protocol, Self, TypeVar, final
 
 from anyio import move_on_after
+from attrs import frozen
 from typing_extensions import override
 
 from stepfold.loop import parts_of
 from stepfold.ports import BLOCKING, ModelStream, streamed
+from stepfold.providers._endpoint import ClientOptions, Dialect, Endpoint, checked_address
 from stepfold.providers._failures import reason_of_response
-from stepfold.providers.anthropic_messages._encode import MessagesCall, encode_request
-from stepfold.providers.anthropic_messages._options import MessagesOptions
-from stepfold.providers.anthropic_messages._reply import decode_reply
-from stepfold.providers.anthropic_messages._stream import MessagesStreamDecoder
 from stepfold.transport import (
     BlockingHttpClient,
     HttpClient,
@@ -29,12 +31,18 @@ from stepfold.transport import (
 from stepfold.values import (
     Failure,
     ModelError,
+    ModelErrorReason,
     ModelReply,
     ModelRequest,
+    ModelWarning,
+    Outcome,
     StreamError,
     StreamPart,
     Success,
 )
+
+D = TypeVar("D", bound=Dialect)
+D_contra = TypeVar("D_contra", bound=Dialect, contravariant=True)
 
 # How long to wait for the end of a response whose last event has come, in seconds. It is
 # usually there already, and a connection that was read to its end can be used again.
@@ -43,38 +51,119 @@ _SHORTEST_SECRET = 8
 
 
 @final
-class AnthropicModel:
-    """A model that speaks Anthropic's Messages; a `LanguageModel`.
+@frozen(order=False)
+class WireCall:
+    """What goes on the wire, and what of the request could not be said there."""
 
-    It needs no closing. `async with model:` (or `with model:` for runs without an event loop)
-    keeps connections open between the calls inside the block.
+    request: HttpRequest
+    warnings: tuple[ModelWarning, ...] = ()
+
+
+class WireDecoder(Protocol):
+    """Decodes one streamed reply, however the network cuts it.
+
+    A stream that fails ends with a `StreamError`; nothing raises.
+    """
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the last part has been given."""
+        ...
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the reply has said why it ends: all that may still come is figures."""
+        ...
+
+    def feed(self, chunk: bytes) -> tuple[StreamPart, ...]:
+        """The parts that this chunk completes."""
+        ...
+
+    def end(self) -> tuple[StreamPart, ...]:
+        """The last parts, when no more bytes come."""
+        ...
+
+
+class EncodeRequest(Protocol[D_contra]):
+    """Encodes a request; raises `UsageError` for options that the protocol cannot take."""
+
+    def __call__(
+        self, request: ModelRequest, endpoint: Endpoint[D_contra], *, stream: bool = False
+    ) -> WireCall: ...
+
+
+class DecodeReply(Protocol):
+    """Decodes a reply that came in one piece, with a status from 200 to 299; total."""
+
+    def __call__(
+        self,
+        body: bytes,
+        provider: str,
+        *,
+        headers: tuple[tuple[str, str], ...] = (),
+        warnings: tuple[ModelWarning, ...] = (),
+        secrets: tuple[str, ...] = (),
+    ) -> Outcome[ModelReply, ModelErrorReason]: ...
+
+
+class MakeDecoder(Protocol):
+    """Makes the decoder of one streamed reply."""
+
+    def __call__(
+        self,
+        provider: str,
+        *,
+        headers: tuple[tuple[str, str], ...] = (),
+        warnings: tuple[ModelWarning, ...] = (),
+        secrets: tuple[str, ...] = (),
+    ) -> WireDecoder: ...
+
+
+@final
+@frozen(eq=False)
+class WireCodec(Generic[D]):
+    """A protocol: how to ask for a reply, and how to read one."""
+
+    encode: EncodeRequest[D]
+    decode: DecodeReply
+    decoder: MakeDecoder
+
+
+@final
+class HttpModel(Generic[D]):
+    """A model that speaks a protocol over HTTP; a `LanguageModel`.
+
+    It needs no closing. A run keeps its connection until it rests; `async with model:` (or `with
+    model:` for runs without an event loop) keeps connections open for all runs inside the block.
     """
 
     def __init__(
         self,
-        options: MessagesOptions,
+        codec: WireCodec[D],
+        endpoint: Endpoint[D],
         *,
         client: HttpClient | None = None,
         blocking_client: BlockingHttpClient | None = None,
         limits: HttpLimits | None = None,
     ) -> None:
-        self._options = options
+        self._codec = codec
+        self._endpoint = endpoint
         self._connections = HttpConnections(client, blocking_client=blocking_client, limits=limits)
 
     @property
     def provider(self) -> str:
         """Who runs the model: the key of its `provider_options`."""
-        return self._options.dialect.provider
+        return self._endpoint.dialect.provider
 
     @property
     def model_id(self) -> str:
         """What the provider calls the model."""
-        return self._options.model_id
+        return self._endpoint.model_id
 
     @property
-    def options(self) -> MessagesOptions:
+    def endpoint(self) -> Endpoint[D]:
         """Where the model is, and its dialect."""
-        return self._options
+        return self._endpoint
 
     async def generate(self, request: ModelRequest, /) -> ModelReply:
         """Answer in one piece.
@@ -82,19 +171,19 @@ class AnthropicModel:
         Raises:
             ModelError: when there is no complete reply.
         """
-        call = encode_request(request, self._options)
+        call = self._codec.encode(request, self._endpoint)
         response = await send(call.request, self._connections)
         return self._reply(call, response)
 
     @streamed
     async def _stream(self, request: ModelRequest) -> AsyncGenerator[StreamPart]:
-        call = encode_request(request, self._options, stream=True)
+        call = self._codec.encode(request, self._endpoint, stream=True)
         async with open_stream(call.request, self._connections) as response:
-            if not _is_event_stream(response):
+            if not _is_stream(response):
                 for part in parts_of(self._reply(call, await response.read())):
                     yield part
                 return
-            decoder = MessagesStreamDecoder(
+            decoder = self._codec.decoder(
                 self.provider,
                 headers=response.headers,
                 warnings=call.warnings,
@@ -115,12 +204,12 @@ class AnthropicModel:
         """
         return self._stream(request)
 
-    def _reply(self, call: MessagesCall, response: HttpResponse) -> ModelReply:
+    def _reply(self, call: WireCall, response: HttpResponse) -> ModelReply:
         secrets = _secrets(call.request)
         if not 200 <= response.status < 300:
             reason = reason_of_response(response, now=time.time_ns(), secrets=secrets)
             raise ModelError(reason)
-        outcome = decode_reply(
+        outcome = self._codec.decode(
             response.body,
             self.provider,
             headers=response.headers,
@@ -163,10 +252,41 @@ class AnthropicModel:
 
     @override
     def __repr__(self) -> str:
-        return f"<AnthropicModel {self.provider}/{self.model_id} at {self._options.base_url}>"
+        return f"<HttpModel {self.provider}/{self.model_id} at {self._endpoint.base_url}>"
 
 
-def _is_event_stream(response: StreamedResponse) -> bool:
+def http_model(
+    codec: WireCodec[D],
+    model_id: str,
+    dialect: D,
+    *,
+    base_url: str,
+    headers: Mapping[str, str | None],
+    options: ClientOptions,
+) -> HttpModel[D]:
+    """Make a model; headers that are `None` are left out, and those of the options win.
+
+    Raises:
+        UsageError: the address is not one of http or https.
+    """
+    own = {name: value for name, value in headers.items() if value is not None}
+    given = {name.lower(): value for name, value in (options.get("headers") or {}).items()}
+    endpoint = Endpoint(
+        model_id=model_id,
+        base_url=checked_address(base_url),
+        headers=tuple((own | given).items()),
+        dialect=dialect,
+    )
+    return HttpModel(
+        codec,
+        endpoint,
+        client=options.get("client"),
+        blocking_client=options.get("blocking_client"),
+        limits=options.get("limits"),
+    )
+
+
+def _is_stream(response: StreamedResponse) -> bool:
     """Whether to read events; some servers answer a request for a stream in one piece."""
     if not 200 <= response.status < 300:
         return False
@@ -174,10 +294,14 @@ def _is_event_stream(response: StreamedResponse) -> bool:
     return not ("json" in kind or "html" in kind)
 
 
-async def _next_parts(
-    chunks: AsyncIterator[bytes], decoder: MessagesStreamDecoder
-) -> tuple[StreamPart, ...]:
-    chunk = await anext(chunks, None)
+async def _next_parts(chunks: AsyncIterator[bytes], decoder: WireDecoder) -> tuple[StreamPart, ...]:
+    try:
+        chunk = await anext(chunks, None)
+    except ModelError:
+        # The connection broke after the reply had said why it ends: nothing of it is missing.
+        if not decoder.is_whole:
+            raise
+        chunk = None
     return decoder.end() if chunk is None else decoder.feed(chunk)
 
 

@@ -1,16 +1,18 @@
 """A model request as an HTTP request: pure, and cheap for a history that only grows."""
 
 from collections.abc import Mapping
-from typing import final
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from stepfold.loop import convert_to_model_prompt
+from stepfold.providers._endpoint import Endpoint
+from stepfold.providers._http_model import WireCall
 from stepfold.providers._json import is_object
+from stepfold.providers._requests import given_options, request_body, request_headers
+from stepfold.providers._strict import fits_strict_mode
 from stepfold.providers._wire import Fragment, FragmentMemo, options_of, to_wire
-from stepfold.providers.openai_chat._encode import fits_strict_mode
-from stepfold.providers.openai_responses._options import ResponsesDialect, ResponsesOptions
-from stepfold.providers.openai_responses._prompt import (
+from stepfold.providers.responses._options import ResponsesDialect
+from stepfold.providers.responses._prompt import (
     fragment_of_message,
     kinds_of_calls,
     message_fragments,
@@ -27,7 +29,6 @@ from stepfold.values import (
     ToolDefinition,
     ToolMessage,
     ToolResult,
-    UsageError,
 )
 
 _OURS = frozenset({"input", "stream"})
@@ -39,18 +40,9 @@ _INCLUDES = {
 }
 
 
-@final
-@frozen(order=False)
-class ResponsesCall:
-    """What goes on the wire, and what of the request could not be said there."""
-
-    request: HttpRequest
-    warnings: tuple[ModelWarning, ...] = ()
-
-
 def encode_request(
-    request: ModelRequest, options: ResponsesOptions, *, stream: bool = False
-) -> ResponsesCall:
+    request: ModelRequest, endpoint: Endpoint[ResponsesDialect], *, stream: bool = False
+) -> WireCall:
     """Encode a request. The prompt is put in order first.
 
     `provider_options` of the request, under the provider's name, are members of the body as the
@@ -65,13 +57,8 @@ def encode_request(
         UsageError: for options that are no objects, or that would change `input` or `stream`.
     """
     warnings: list[ModelWarning] = []
-    given = dict(options_of(request.provider_options, options.dialect.provider))
-    if not _OURS.isdisjoint(given):
-        raise UsageError(
-            f"provider_options cannot set {' or '.join(sorted(_OURS & given.keys()))}: "
-            f"that is for the request to say"
-        )
-    dialect = evolve(options.dialect, stores=given.get("store") is True)
+    given = given_options(request, endpoint.dialect.provider, _OURS)
+    dialect = evolve(endpoint.dialect, stores=given.get("store") is True)
     for name in ("previous_response_id", "conversation"):
         if given.get(name) is not None:
             message = "the whole history is sent beside what the server remembers"
@@ -79,7 +66,7 @@ def encode_request(
     own_tools = given.pop("tools", ())
     hosted = own_tools if isinstance(own_tools, tuple) else ()
     body: dict[str, object] = {
-        "model": options.model_id,
+        "model": endpoint.model_id,
         **({"instructions": request.instructions} if request.instructions else {}),
         "store": False,
         **_settings(request.settings, dialect, warnings),
@@ -99,13 +86,14 @@ def encode_request(
     messages = _messages(request, dialect)
     for fragment in (*messages, *tools):
         warnings += fragment.warnings
-    pieces = [b'{"input":[', b",".join(part.data for part in messages if part.data), b"],"]
-    if tools:
-        pieces += [b'"tools":[', b",".join(tool.data for tool in tools), b"],"]
-    pieces.append(to_wire(body)[1:])
-    headers = _headers(request, options, stream=stream)
-    http = HttpRequest("POST", options.url, headers, b"".join(pieces))
-    return ResponsesCall(http, tuple(dict.fromkeys(warnings)))
+    headers = request_headers(request, endpoint, stream=stream)
+    http = HttpRequest(
+        "POST",
+        endpoint.under("responses"),
+        tuple(headers.items()),
+        request_body([("input", messages), ("tools", tools)], body),
+    )
+    return WireCall(http, tuple(dict.fromkeys(warnings)))
 
 
 def _messages(request: ModelRequest, dialect: ResponsesDialect) -> list[Fragment]:
@@ -121,20 +109,6 @@ def _messages(request: ModelRequest, dialect: ResponsesDialect) -> list[Fragment
         else:
             fragments.append(message_fragments(message, dialect))
     return fragments
-
-
-def _headers(
-    request: ModelRequest, options: ResponsesOptions, *, stream: bool
-) -> tuple[tuple[str, str], ...]:
-    """The later of two headers of one name wins."""
-    headers = {
-        "content-type": "application/json",
-        "accept": "text/event-stream" if stream else "application/json",
-        "user-agent": "stepfold",
-    }
-    for name, value in (*options.headers, *request.headers):
-        headers[name.lower()] = value
-    return tuple(headers.items())
 
 
 def _included(

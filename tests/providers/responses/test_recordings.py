@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from stepfold.loop import fold_parts, parts_of
-from stepfold.providers.openai_responses import ResponsesStreamDecoder, decode_reply
+from stepfold.providers.responses import ResponsesStreamDecoder, decode_reply
 from stepfold.values import (
     Finish,
     JsonText,

@@ -22,15 +22,15 @@ from attrs import define, field
 
 from stepfold.providers._failures import reason_of_error
 from stepfold.providers._json import array_of, is_object, object_of, read_json, text_of
-from stepfold.providers.openai_chat._reply import instant_of, shown_headers, violation
-from stepfold.providers.openai_responses._items import (
+from stepfold.providers._replies import instant_of, shown_headers, violation
+from stepfold.providers.responses._items import (
     BlockKey,
     ItemReader,
     KeyedPart,
     is_client_call,
     is_hosted,
 )
-from stepfold.providers.openai_responses._reply import (
+from stepfold.providers.responses._reply import (
     NAMELESS,
     failure_of,
     finish_reason_of,
@@ -117,6 +117,11 @@ class ResponsesStreamDecoder:
         self._held: dict[int, list[StreamPart]] = {}
         self._described: ResponseMetadata | None = None
         self.is_done: bool = False
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the reply has come to its end, which only its last event says."""
+        return self.is_done
 
     def feed(self, chunk: bytes) -> tuple[StreamPart, ...]:
         """The parts that this chunk completes."""

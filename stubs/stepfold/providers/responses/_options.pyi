@@ -1,5 +1,5 @@
 from typing import Literal, TypeAlias, final
-from attrs import field, frozen
+from attrs import frozen
 from stepfold.values import ReasoningEffort
 
 SystemRole: TypeAlias = Literal["system", "developer"]
@@ -14,16 +14,5 @@ class ResponsesDialect:
     sampling: Sampling = "free"
     efforts: tuple[ReasoningEffort, ...] | None = None
     stores: bool = False
-
-@final
-@frozen(order=False, kw_only=True)
-class ResponsesOptions:
-    model_id: str
-    base_url: str
-    headers: tuple[tuple[str, str], ...] = field(default=())
-    dialect: ResponsesDialect = ResponsesDialect()
-
-    @property
-    def url(self) -> str: ...
 
 def responses_dialect(model_id: str) -> ResponsesDialect: ...

@@ -1,0 +1,36 @@
+"""Models that speak OpenAI's Responses protocol, without state on the server.
+
+The codec is pure: `encode_request` makes an `HttpRequest` of a `ModelRequest`, `decode_reply`
+and `ResponsesStreamDecoder` make replies and stream parts of bytes. `HttpModel` puts
+a transport between them.
+"""
+
+from stepfold.providers.responses._construct import (
+    RESPONSES_CODEC,
+    ResponsesModel,
+    openai_responses,
+)
+from stepfold.providers.responses._encode import (
+    encode_request,
+)
+from stepfold.providers.responses._options import (
+    ResponsesDialect,
+    responses_dialect,
+)
+from stepfold.providers.responses._reply import (
+    decode_reply,
+)
+from stepfold.providers.responses._stream import (
+    ResponsesStreamDecoder,
+)
+
+__all__ = (
+    "RESPONSES_CODEC",
+    "ResponsesDialect",
+    "ResponsesModel",
+    "ResponsesStreamDecoder",
+    "decode_reply",
+    "encode_request",
+    "openai_responses",
+    "responses_dialect",
+)
