@@ -31,6 +31,7 @@ from stepfold import (
     drive_sync,
     generate_text,
     object_of,
+    provider_tool,
     stream_text,
     text,
     tool,
@@ -100,6 +101,9 @@ async def of_other(context: ToolContext[Other]) -> str:
 
 simple = Agent(model="openai/gpt-5.4")
 reporting = Agent(model="openai/gpt-5.4", output=object_of(Report))
+SEARCH = provider_tool("openai.web_search")
+SEARCHING = Agent(model="openai/gpt-5.4", deps_type=Deps, tools=[of_deps, SEARCH])
+assert_type(SEARCHING, Agent[Deps, str])
 with_deps = Agent(
     model="openai/gpt-5.4", deps_type=Deps, tools=[free, of_deps, of_city], output=object_of(Report)
 )
@@ -247,6 +251,9 @@ async def unions_are_told_apart() -> None:
 async def generate_text_is_exact(deps: Deps) -> None:
     assert_type(await generate_text("Go.", model="a/b"), Run[str])
     assert_type(await generate_text("Go.", model="a/b", tools=[free]), Run[str])
+    assert_type(
+        await generate_text("Go.", model="a/b", deps=deps, tools=[of_deps, SEARCH, free]), Run[str]
+    )
     assert_type(await generate_text("Go.", model="a/b", output=object_of(Report)), Run[Report])
     assert_type(
         await generate_text("Go.", model="a/b", deps=deps, tools=[free, of_deps], seed=1), Run[str]

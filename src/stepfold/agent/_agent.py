@@ -18,6 +18,7 @@ from stepfold.agent._checks import (
     require_options,
     require_output,
     require_tools,
+    sorted_out,
 )
 from stepfold.agent._hooks import hooks_of, specs_under
 from stepfold.agent._options import AgentOptions, RunOptions
@@ -35,8 +36,8 @@ from stepfold.loop import (
 from stepfold.loop.events import ApprovalAnswered, Event
 from stepfold.ports import BLOCKING, Clock, Journal, LanguageModel
 from stepfold.shell import (
-    AnyTool,
     Driver,
+    OfferedTool,
     PrepareStep,
     RepairToolCall,
     Runtime,
@@ -72,7 +73,7 @@ class Agent(Generic[Deps_contra, Out_co]):
     Args:
         model: A model, or its id, such as `openai/gpt-5.4`; ids are looked up at the first run.
         deps_type: What the tools' contexts hold; needed as soon as a tool asks for it.
-        tools: Functions made tools by `@tool`.
+        tools: Functions made tools by `@tool`, and what `provider_tool` gives.
         output: What the run gives: `text()` by default, or `object_of(…)`.
         prepare_step: Asked before each step: what it shall be like.
         repair_tool_call: Asked for better arguments where a call cannot be accepted.
@@ -89,7 +90,7 @@ class Agent(Generic[Deps_contra, Out_co]):
         *,
         model: str | LanguageModel,
         deps_type: TypeForm[Deps_contra] = object,  # type: ignore[assignment]  # the default of Deps
-        tools: Sequence[AnyTool[Deps_contra, object]] = (),
+        tools: Sequence[OfferedTool[Deps_contra]] = (),
         output: Output[Out_co] | None = None,
         prepare_step: PrepareStep[Deps_contra] | None = None,
         repair_tool_call: RepairToolCall[Deps_contra] | None = None,
@@ -104,7 +105,7 @@ class Agent(Generic[Deps_contra, Out_co]):
         require_tools(tools)
         self._given_model = model
         self._deps_type: object = deps_type
-        self._tools = tuple(tools)
+        self._tools, own = sorted_out(tools)
         self._concurrency = checked_concurrency(options.get("concurrency"))
         # without an output, Out is its default: str
         self.output: Output[Out_co] = cast("Output[Out_co]", text()) if output is None else output
@@ -112,7 +113,7 @@ class Agent(Generic[Deps_contra, Out_co]):
         self._hooks = hooks_of(prepare_step, repair_tool_call, tool_approval, table)
         specs = {name: tool.spec for name, tool in table.items()}
         self.program: Program = program_of(
-            (name,), specs_under(self._hooks, specs), self.output.spec, self._hooks, options
+            (name,), specs_under(self._hooks, specs), own, self.output.spec, self._hooks, options
         )
 
     # --- running ------------------------------------------------------------------------------

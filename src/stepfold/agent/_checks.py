@@ -24,17 +24,19 @@ from stepfold.loop import (
     tool_call_budget,
 )
 from stepfold.ports import LanguageModel
-from stepfold.shell import AnyTool, CancelHandle
+from stepfold.shell import AnyTool, CancelHandle, OfferedTool, provider_tools_by_name
 from stepfold.values import (
     JsonText,
     Message,
     NamedTool,
+    ProviderTool,
     ToolChoice,
     UsageError,
     UserMessage,
 )
 
 T = TypeVar("T")
+D = TypeVar("D")
 
 _FACTORIES = (
     all_of,
@@ -121,6 +123,24 @@ def require_tools(given: object) -> None:
         raise UsageError(f"tools: expected a sequence of tools, got {_shown(given)}")
 
 
+def sorted_out(
+    tools: Iterable[OfferedTool[D]],
+) -> tuple[tuple[AnyTool[D, object], ...], Mapping[str, ProviderTool]]:
+    """The tools that are not the provider's, and those that are, by name.
+
+    Raises:
+        UsageError: two of the provider's have one name.
+    """
+    here: list[AnyTool[D, object]] = []
+    own: list[ProviderTool] = []
+    for tool in tools:
+        if isinstance(tool, ProviderTool):
+            own.append(tool)
+        else:
+            here.append(tool)
+    return tuple(here), provider_tools_by_name(own)
+
+
 def require_output(given: object) -> None:
     """Refuse what is no output.
 
@@ -163,7 +183,7 @@ def checked_condition(given: StopCondition) -> StopCondition:
     return given
 
 
-def require_choice(given: ToolChoice, tools: Mapping[str, object]) -> None:
+def require_choice(given: ToolChoice, tools: Sequence[str]) -> None:
     """Refuse what is no tool choice.
 
     Raises:

@@ -13,7 +13,7 @@ from stepfold.agent._program import AGENT_OPTIONS
 from stepfold.agent._run import Run
 from stepfold.agent._run_stream import RunStream
 from stepfold.loop import is_step_count
-from stepfold.shell import AnyTool
+from stepfold.shell import OfferedTool
 from stepfold.values import Message, UsageError
 
 D = TypeVar("D")
@@ -25,7 +25,7 @@ async def generate_text(
     prompt: str | Sequence[Message],
     /,
     *,
-    tools: Sequence[AnyTool[object, object]] = (),
+    tools: Sequence[OfferedTool[object]] = (),
     output: None = None,
     **options: Unpack[GenerateOptions],
 ) -> Run[str]: ...
@@ -34,7 +34,7 @@ async def generate_text(
     prompt: str | Sequence[Message],
     /,
     *,
-    tools: Sequence[AnyTool[object, object]] = (),
+    tools: Sequence[OfferedTool[object]] = (),
     output: Output[Out],
     **options: Unpack[GenerateOptions],
 ) -> Run[Out]: ...
@@ -44,7 +44,7 @@ async def generate_text(
     /,
     *,
     deps: D,
-    tools: Sequence[AnyTool[D, object]],
+    tools: Sequence[OfferedTool[D]],
     output: None = None,
     **options: Unpack[GenerateOptions],
 ) -> Run[str]: ...
@@ -54,7 +54,7 @@ async def generate_text(
     /,
     *,
     deps: D,
-    tools: Sequence[AnyTool[D, object]],
+    tools: Sequence[OfferedTool[D]],
     output: Output[Out],
     **options: Unpack[GenerateOptions],
 ) -> Run[Out]: ...
@@ -63,7 +63,7 @@ async def generate_text(
     /,
     *,
     deps: object = NO_DEPS,
-    tools: Sequence[AnyTool[Never, object]] = (),
+    tools: Sequence[OfferedTool[Never]] = (),
     output: Output[object] | None = None,
     **options: Unpack[GenerateOptions],
 ) -> Run[object]:
@@ -75,7 +75,7 @@ async def generate_text(
     Args:
         prompt: Text, or the messages of a conversation; the sequence itself is not changed.
         deps: What the tools' contexts hold.
-        tools: Functions made tools by `@tool`.
+        tools: Functions made tools by `@tool`, and what `provider_tool` gives.
         output: What the run gives: text by default, or `object_of(…)`.
         options: See `GenerateOptions`; `model` has to be there.
 
@@ -92,7 +92,7 @@ def stream_text(
     prompt: str | Sequence[Message],
     /,
     *,
-    tools: Sequence[AnyTool[object, object]] = (),
+    tools: Sequence[OfferedTool[object]] = (),
     output: None = None,
     **options: Unpack[GenerateOptions],
 ) -> RunStream[str]: ...
@@ -101,7 +101,7 @@ def stream_text(
     prompt: str | Sequence[Message],
     /,
     *,
-    tools: Sequence[AnyTool[object, object]] = (),
+    tools: Sequence[OfferedTool[object]] = (),
     output: Output[Out],
     **options: Unpack[GenerateOptions],
 ) -> RunStream[Out]: ...
@@ -111,7 +111,7 @@ def stream_text(
     /,
     *,
     deps: D,
-    tools: Sequence[AnyTool[D, object]],
+    tools: Sequence[OfferedTool[D]],
     output: None = None,
     **options: Unpack[GenerateOptions],
 ) -> RunStream[str]: ...
@@ -121,7 +121,7 @@ def stream_text(
     /,
     *,
     deps: D,
-    tools: Sequence[AnyTool[D, object]],
+    tools: Sequence[OfferedTool[D]],
     output: Output[Out],
     **options: Unpack[GenerateOptions],
 ) -> RunStream[Out]: ...
@@ -130,7 +130,7 @@ def stream_text(
     /,
     *,
     deps: object = NO_DEPS,
-    tools: Sequence[AnyTool[Never, object]] = (),
+    tools: Sequence[OfferedTool[Never]] = (),
     output: Output[object] | None = None,
     **options: Unpack[GenerateOptions],
 ) -> RunStream[object]:
@@ -149,7 +149,7 @@ _RUN_OPTIONS = frozenset(RunOptions.__annotations__)
 
 
 def _agent_of(
-    tools: Sequence[AnyTool[Never, object]],
+    tools: Sequence[OfferedTool[Never]],
     output: Output[object] | None,
     options: GenerateOptions,
 ) -> tuple[Agent[object, object], RunOptions]:
@@ -163,7 +163,7 @@ def _agent_of(
         kept["stop_when"] = is_step_count(1)
     agent = Agent(
         model=options["model"],
-        tools=cast("Sequence[AnyTool[object, object]]", tools),  # the overloads tie deps to tools
+        tools=cast("Sequence[OfferedTool[object]]", tools),  # the overloads tie deps to tools
         output=output,
         **cast("AgentOptions", kept),
     )

@@ -12,7 +12,7 @@ from stepfold.agent._checks import (
 from stepfold.agent._options import AgentOptions
 from stepfold.loop import Limits, OutputSpec, Program, RetryPolicy, ToolSpec, is_step_count
 from stepfold.shell import Hooks
-from stepfold.values import NO_SETTINGS, CallSettings, UsageError
+from stepfold.values import NO_SETTINGS, CallSettings, ProviderTool, UsageError
 
 DEFAULT_STEPS = 20
 AGENT_OPTIONS = frozenset(AgentOptions.__annotations__)
@@ -21,6 +21,7 @@ AGENT_OPTIONS = frozenset(AgentOptions.__annotations__)
 def program_of(
     models: tuple[str, ...],
     tools: Mapping[str, ToolSpec],
+    provider_tools: Mapping[str, ProviderTool],
     output: OutputSpec,
     hooks: Hooks[Never],
     options: AgentOptions,
@@ -41,10 +42,11 @@ def program_of(
         require_kind("limits", limits, Limits)
     if retry is not None:
         require_kind("retry", retry, RetryPolicy)
-    require_choice(tool_choice, tools)
+    require_choice(tool_choice, (*tools, *provider_tools))
     return Program(
         models=models,
         tools=tools,
+        provider_tools=provider_tools,
         instructions=instructions,
         settings=settings,
         tool_choice=tool_choice,

@@ -6,7 +6,17 @@ from typing import Final
 
 from attrs import evolve
 
-from stepfold.loop import Identity, Inbox, Ledger, LoopState, Phase, Transcript, Working
+from stepfold.loop import (
+    EMPTY_TOOLBOX,
+    Identity,
+    Inbox,
+    Ledger,
+    LoopState,
+    Phase,
+    Toolbox,
+    Transcript,
+    Working,
+)
 from stepfold.values import AssistantMessage, ContentPart, Instant, Message, ToolCall
 
 
@@ -17,9 +27,10 @@ def _state(
     ledger: Ledger,
     phase: Phase,
     inbox: Inbox,
+    toolbox: Toolbox = EMPTY_TOOLBOX,
 ) -> LoopState:
     """Build a state and find the ids of all calls in its history and in the reply at work."""
-    state = LoopState(identity, now, transcript, ledger, phase, inbox)
+    state = LoopState(identity, now, transcript, ledger, phase, inbox, toolbox)
     ids = (
         *_ids_said(transcript.messages),
         *_ids_said(transcript.held_back),

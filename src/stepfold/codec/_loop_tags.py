@@ -81,6 +81,7 @@ LOOP_RECORDS: Final[Mapping[type, str]] = MappingProxyType(
         loop.LoopState: "state",
         loop.Replied: "replied",
         loop.Slot: "slot",
+        loop.Toolbox: "toolbox",
         loop.Transcript: "transcript",
         loop.Transition: "transition",
     }

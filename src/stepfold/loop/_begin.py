@@ -81,7 +81,7 @@ def begin(
         Ledger(),
         Preparing(0, at),
         Inbox(),
-        NO_IDS.adding(repair.call_ids),
+        call_ids=NO_IDS.adding(repair.call_ids),
     )
     out = Draft(state)
     out.at(at)

@@ -42,7 +42,6 @@ from stepfold.values import (
     Instant,
     JsonText,
     RunEnd,
-    StepResult,
     Stop,
     Stopped,
     Success,
@@ -81,7 +80,7 @@ def close(program: Program, out: Draft, work: Work) -> None:
         rest(program, out, Resting(step, left, work.refused))
         return
     flush(out)
-    if replied is not None and not slots:
+    if replied is not None and not slots and not out.toolbox.deferred:
         after_final_answer(program, out, step)
     else:
         after_step(program, out, step, refused=work.refused)
@@ -132,8 +131,11 @@ def _promoted(inbox: Inbox) -> Inbox:
     return Inbox((steered, *others), inbox.seen)
 
 
-def _is_final(result: StepResult) -> bool:
-    """Whether a step left nothing to answer here."""
+def _is_final(out: Draft) -> bool:
+    """Whether the last step left nothing to answer, neither here nor by the provider."""
+    if out.toolbox.deferred or not out.transcript.steps:
+        return False
+    result = out.transcript.steps[-1]
     return all(part.provider_executed for part in result.content if isinstance(part, ToolCall))
 
 
@@ -249,8 +251,7 @@ def stopped(program: Program, out: Draft, step: int, stop: Stop) -> None:
 
     After a final answer the only reason to go on was what was steered: see above.
     """
-    steps = out.transcript.steps
-    if steps and _is_final(steps[-1]):
+    if _is_final(out):
         _drop(out, stop.name)
         complete(program, out)
         return

@@ -16,6 +16,7 @@ from stepfold.loop._state import (
     Phase,
     Replied,
     Slot,
+    Toolbox,
     Transcript,
     Working,
 )
@@ -46,6 +47,7 @@ class Draft:
         "phase",
         "reserved",
         "spent",
+        "toolbox",
         "total_issued",
         "transcript",
         "usage",
@@ -61,6 +63,7 @@ class Draft:
         self.transcript: Transcript = old.transcript
         self.phase: Phase = old.phase
         self.inbox: Inbox = old.inbox
+        self.toolbox: Toolbox = old.toolbox
         self.call_ids: IdSet = old.call_ids
         ledger = old.ledger
         self.usage: Usage = ledger.usage
@@ -107,6 +110,7 @@ class Draft:
             ledger,
             self.phase,
             self.inbox,
+            self.toolbox,
             self.call_ids,
         )
 

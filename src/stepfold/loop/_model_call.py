@@ -8,6 +8,7 @@ from attrs import evolve
 
 from stepfold.loop._calls import admit, closed, fault_of
 from stepfold.loop._close import advance, close, finish, limit_met, room_for_output
+from stepfold.loop._deferred import with_deferred
 from stepfold.loop._draft import Draft, Work
 from stepfold.loop._fold import normal_reply, unused_id
 from stepfold.loop._ids import IdSet
@@ -30,6 +31,7 @@ from stepfold.values import (
     ModelErrorReason,
     ModelReply,
     NamedTool,
+    ProviderTool,
     ReplyPart,
     RunEnd,
     Stop,
@@ -68,6 +70,19 @@ def visible_tools(program: Program, plan: StepPlan | None) -> Mapping[str, ToolS
     return {name: tool for name, tool in program.tools.items() if name in plan.active_tools}
 
 
+def visible_provider_tools(program: Program, plan: StepPlan | None) -> tuple[ProviderTool, ...]:
+    """The provider's own tools that the model is told of in a step."""
+    tools = program.provider_tools
+    active = None if plan is None else plan.active_tools
+    return tuple(tool for name, tool in tools.items() if active is None or name in active)
+
+
+def visible_names(program: Program, plan: StepPlan | None) -> tuple[str, ...]:
+    """The names of all tools that the model is told of in a step."""
+    own = (tool.name for tool in visible_provider_tools(program, plan))
+    return (*visible_tools(program, plan), *own)
+
+
 def tool_choice_of(program: Program, calling: Calling) -> ToolChoice:
     """The choice that holds for a call; the last answer of a wrap-up allows no tools."""
     if calling.wrap is not None:
@@ -84,6 +99,8 @@ def on_reply(program: Program, out: Draft, calling: Calling, event: ModelReplied
     """Take in a reply: settle its tokens, name its calls, and let them be worked on."""
     reply, made = taken_in(out, calling.step, event.reply)
     _settle(program, out, calling, reply.usage, made)
+    if program.provider_tools or out.toolbox.deferred:
+        reply = with_deferred(program, out, reply, made)
     visible = visible_tools(program, calling.plan)
     replied = Replied(
         reply,
@@ -99,6 +116,8 @@ def on_reply(program: Program, out: Draft, calling: Calling, event: ModelReplied
     step = calling.step
     calls = [made_here for made_here in made if not made_here.provider_executed]
     closing = closing_end(program, calling, reply, made)
+    if out.toolbox.deferred and not calls and calling.wrap is None and _is_paused(closing):
+        closing = None  # the provider is not done with the calls that it answers itself
     if closing is None and reply.finish_reason.unified in NORMAL:
         slots = [
             admit(program, visible, step, Slot(index, call, "ready"), out)
@@ -118,6 +137,11 @@ def on_reply(program: Program, out: Draft, calling: Calling, event: ModelReplied
         for index, (call, fault) in enumerate(zip(calls, faults, strict=True))
     ]
     close(program, out, Work(step, replied, slots, closing=closing))
+
+
+def _is_paused(closing: RunEnd[JsonText] | None) -> bool:
+    """Whether a reply ended for a reason of the provider's own, as one does that is to go on."""
+    return isinstance(closing, Stopped) and closing.stop.name == "other"
 
 
 def _not_run(step: int, slot: Slot, fault: str | None, reply: ModelReply, out: Draft) -> Slot:
@@ -225,7 +249,7 @@ def _settle(
     out.settle(calling.reserved, calling.reserved if total is None else total, usage)
     if total is not None:
         out.estimate = total
-    names = [call.tool_name for call in made if call.tool_name in program.tools]
+    names = [call.tool_name for call in made if call.tool_name in program.tool_names]
     if names:
         out.called = _counted(out.called, names)
 

@@ -21,6 +21,7 @@ from stepfold.values import (
     NamedTool,
     NoOutput,
     Outcome,
+    ProviderTool,
     Success,
     ToolChoice,
     ToolDefinition,
@@ -181,22 +182,30 @@ def _tool_table(tools: Mapping[str, ToolSpec]) -> Mapping[str, ToolSpec]:
     return MappingProxyType(dict(tools))
 
 
+def _provider_tool_table(tools: Mapping[str, ProviderTool]) -> Mapping[str, ProviderTool]:
+    return MappingProxyType(dict(tools))
+
+
 @final
 @frozen(eq=False, kw_only=True)
 class Program:
     """Everything that decides a run, but its history and the world.
 
     `models` are names (`provider/model_id`): the first is asked; if it cannot answer, the next.
+    `provider_tools` are run by the provider; all tools together have a name each.
     `prepares`, `repairs` and `checks_stop` tell that the shell has hooks which the loop must ask
     by `PrepareStep`, `RepairCall` and `CheckStop`.
 
     Raises:
-        UsageError: no model, a choice or a limit that names no tool, a stop condition that is
-            none.
+        UsageError: no model, two tools of one name, a choice or a limit that names no tool, a stop
+            condition that is none.
     """
 
     models: tuple[str, ...]
     tools: Mapping[str, ToolSpec] = field(factory=dict[str, ToolSpec], converter=_tool_table)
+    provider_tools: Mapping[str, ProviderTool] = field(
+        factory=dict[str, ProviderTool], converter=_provider_tool_table
+    )
     instructions: str = ""
     settings: CallSettings = NO_SETTINGS
     tool_choice: ToolChoice = "auto"
@@ -218,11 +227,16 @@ class Program:
             msg = "Program.models: expected at least one name of a model, got none"
             raise UsageError(msg)
         known = ", ".join(self.tools) or "none"
-        match self.tool_choice:
-            case NamedTool(name) if name not in self.tools:
-                msg = f"tool_choice: expected one of the tools ({known}), got {name!r}"
+        for name in self.provider_tools:
+            if name in self.tools:
+                msg = f"tools: expected one tool of each name, got two of {name!r}"
                 raise UsageError(msg)
-            case "required" if not self.tools:
+        match self.tool_choice:
+            case NamedTool(name) if name not in self.tool_names:
+                offered = ", ".join(self.tool_names) or "none"
+                msg = f"tool_choice: expected one of the tools ({offered}), got {name!r}"
+                raise UsageError(msg)
+            case "required" if not self.tool_names:
                 msg = "tool_choice: 'required' needs at least one tool, got none"
                 raise UsageError(msg)
             case _:
@@ -235,6 +249,11 @@ class Program:
         if not callable(condition):
             msg = f"stop_when: expected a function of Progress, got {condition!r}"
             raise UsageError(msg)
+
+    @cached_property
+    def tool_names(self) -> tuple[str, ...]:
+        """The names of all tools: those that are run here or by a client, then the provider's."""
+        return (*self.tools, *self.provider_tools)
 
     @cached_property
     def definitions(self) -> tuple[ToolDefinition, ...]:
@@ -250,7 +269,7 @@ class Program:
         limits, retry = self.limits, self.retry
         choice = self.tool_choice
         output = self.output.format
-        return {
+        outline: dict[str, object] = {
             "models": list(self.models),
             "tools": [
                 [
@@ -289,3 +308,9 @@ class Program:
             "bounds": [self.bounds.length, self.bounds.depth, self.bounds.digits],
             "version": self.version,
         }
+        if self.provider_tools:
+            outline["provider_tools"] = [
+                [tool.id, tool.name, tool.args.text, tool.supports_deferred_results]
+                for tool in self.provider_tools.values()
+            ]
+        return outline

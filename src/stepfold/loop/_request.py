@@ -2,7 +2,7 @@
 
 from attrs import evolve
 
-from stepfold.loop._model_call import tool_choice_of, visible_tools
+from stepfold.loop._model_call import tool_choice_of, visible_provider_tools, visible_tools
 from stepfold.loop._program import Program
 from stepfold.loop._state import Calling, LoopState
 from stepfold.values import ModelRequest, UsageError
@@ -28,8 +28,10 @@ def request_of(program: Program, state: LoopState) -> ModelRequest:
     plan = calling.plan
     if plan is None or plan.active_tools is None:
         tools = program.definitions
+        provider_tools = tuple(program.provider_tools.values())
     else:
         tools = tuple(spec.definition for spec in visible_tools(program, plan).values())
+        provider_tools = visible_provider_tools(program, plan)
     settings = program.settings
     if calling.max_output_tokens != settings.max_output_tokens:
         settings = evolve(settings, max_output_tokens=calling.max_output_tokens)
@@ -38,6 +40,7 @@ def request_of(program: Program, state: LoopState) -> ModelRequest:
         messages=messages,
         instructions=program.instructions if instructions is None else instructions,
         tools=tools,
+        provider_tools=provider_tools,
         tool_choice=tool_choice_of(program, calling),
         response_format=program.output.format,
         settings=settings,

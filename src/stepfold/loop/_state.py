@@ -360,6 +360,21 @@ class Inbox:
 
 @final
 @frozen(order=False)
+class Toolbox:
+    """What a run remembers of its tools from step to step.
+
+    `deferred` are the provider's calls whose results are to come in a later reply.
+    """
+
+    deferred: tuple[ToolCall, ...] = ()
+
+
+EMPTY_TOOLBOX = Toolbox()
+"""Nothing to remember yet."""
+
+
+@final
+@frozen(order=False)
 class LoopState:
     """Everything about one run, as data.
 
@@ -373,6 +388,7 @@ class LoopState:
     ledger: Ledger
     phase: Phase
     inbox: Inbox
+    toolbox: Toolbox = EMPTY_TOOLBOX
     call_ids: IdSet = field(default=NO_IDS, eq=False, repr=False)
 
     @property

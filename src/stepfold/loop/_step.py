@@ -60,7 +60,7 @@ from stepfold.loop._calls import (
 from stepfold.loop._close import advance, call, finish, next_step, rest, stopped
 from stepfold.loop._draft import Draft, Work
 from stepfold.loop._interrupt import interrupt, resume, steer
-from stepfold.loop._model_call import on_failure, on_reply, recall, visible_tools
+from stepfold.loop._model_call import on_failure, on_reply, recall, visible_names, visible_tools
 from stepfold.loop._program import Program, ToolSpec
 from stepfold.loop._prompt import unpaired
 from stepfold.loop._stale import (
@@ -207,10 +207,10 @@ def _unknown_in(program: Program, plan: StepPlan) -> str | None:
     if plan.model is not None and plan.model not in program.models:
         return f"UnknownModel: {plan.model!r:.100}"
     for name in plan.active_tools or ():
-        if name not in program.tools:
+        if name not in program.tool_names:
             return f"UnknownTool: {name!r:.100}"
     match plan.tool_choice:
-        case NamedTool(name) if name not in visible_tools(program, plan):
+        case NamedTool(name) if name not in visible_names(program, plan):
             return f"UnknownTool: {name!r:.100}"
         case _:
             return None

@@ -44,14 +44,14 @@ def request_body(
 ) -> bytes:
     """A JSON object of lists of fragments, and then of whatever else there is.
 
-    Empty lists are left out, but for the first.
+    A list without a fragment that says anything is left out, unless it is the first.
 
     Raises:
         UsageError: something has no JSON form.
     """
-    pieces = [
-        b'"%b":[%b],' % (name.encode(), b",".join(part.data for part in fragments if part.data))
-        for number, (name, fragments) in enumerate(lists)
-        if fragments or number == 0
-    ]
+    pieces: list[bytes] = []
+    for name, fragments in lists:
+        said = b",".join(part.data for part in fragments if part.data)
+        if said or not pieces:
+            pieces.append(b'"%b":[%b],' % (name.encode(), said))
     return b"{" + b"".join(pieces) + to_wire(rest)[1:]

@@ -16,6 +16,7 @@ from stepfold.values import (
     JsonText,
     JsonValue,
     ModelWarning,
+    ProviderTool,
     UsageError,
     dump_tree,
     without_lone_surrogates,
@@ -104,6 +105,28 @@ def _is_mapping(value: object) -> TypeIs[Mapping[str, object]]:
 
 def _is_sequence(value: object) -> TypeIs[list[object] | tuple[object, ...]]:
     return isinstance(value, list | tuple)
+
+
+def provider_tool_fragment(
+    tool: ProviderTool, provider: str, own: Mapping[str, object] = _NOTHING
+) -> Fragment:
+    """A tool that the provider runs: its type, `own` members, and its arguments.
+
+    One of another provider is left out, with a warning.
+
+    Raises:
+        UsageError: if its arguments are no object.
+    """
+    owner, _, kind = tool.id.partition(".")
+    if owner != provider:
+        message = f"it was left out: this is {provider}"
+        return Fragment(b"", (ModelWarning("unsupported", f"provider tool {tool.id}", message),))
+    args = tool.args.value
+    if not isinstance(args, Mapping):
+        raise UsageError(
+            f"expected the args of {tool.id} to be an object, got {tool.args.text:.200}"
+        )
+    return Fragment(to_wire({"type": kind, **own, **args}))
 
 
 def options_of(options: JsonText | None, provider: str) -> Mapping[str, JsonValue]:

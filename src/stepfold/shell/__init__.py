@@ -33,6 +33,7 @@ from stepfold.shell._middleware_layers import (
 from stepfold.shell._middleware_limits import limit_concurrency, limit_rate
 from stepfold.shell._middleware_logged import logged
 from stepfold.shell._middleware_text import extract_json, extract_reasoning
+from stepfold.shell._provider_tool import OfferedTool, provider_tool, provider_tools_by_name
 from stepfold.shell._runtime import Runtime, tools_by_name
 from stepfold.shell._stream import RunPart, StreamDriver, ToolProgressed
 from stepfold.shell._tool import (
@@ -54,6 +55,7 @@ __all__ = (
     "Hooks",
     "MemoryJournal",
     "MemoryReplyStore",
+    "OfferedTool",
     "PrepareStep",
     "RepairContext",
     "RepairToolCall",
@@ -86,6 +88,8 @@ __all__ = (
     "logged",
     "map_reply",
     "map_request",
+    "provider_tool",
+    "provider_tools_by_name",
     "simulate_streaming",
     "tool",
     "tools_by_name",

@@ -57,7 +57,8 @@ def emulate_tools(
     A reply makes at most one call for each of its text blocks; what is no complete document of
     the form stays text, and the reason why the reply ended is kept.
 
-    A request that has no tools and tells of none is passed on as it is.
+    A request that has no tools and tells of none is passed on as it is. Tools of a provider are
+    left out, since such a server has none.
 
     Args:
         max_string_length: The longest string, in characters, where a schema sets no bound; also
@@ -141,6 +142,7 @@ class _EmulatedTools:
                 request.instructions, form, with_examples=self._with_examples
             ),
             tools=(),
+            provider_tools=(),
             tool_choice="auto",
             response_format=JsonFormat(form.schema(), name="reply"),
         )
@@ -178,10 +180,11 @@ def _offered(request: ModelRequest) -> tuple[ToolDefinition, ...]:
 
 
 def _without_tools(request: ModelRequest) -> ModelRequest:
-    if not request.tools and not has_tool_parts(request.messages):
+    is_offered = bool(request.tools or request.provider_tools)
+    if not is_offered and not has_tool_parts(request.messages):
         return request
     messages = plain_messages(request.messages)
-    return evolve(request, messages=messages, tools=(), tool_choice="auto")
+    return evolve(request, messages=messages, tools=(), provider_tools=(), tool_choice="auto")
 
 
 def _ids(request: ModelRequest) -> Callable[[], str]:

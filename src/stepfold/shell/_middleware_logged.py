@@ -98,8 +98,9 @@ class _Lines:
 
     def asked(self, name: str, how: str, request: ModelRequest) -> str:
         words = [f"{name} {how}: {_count(len(request.messages), 'message')}"]
-        if request.tools:
-            words.append(_count(len(request.tools), "tool"))
+        tools = len(request.tools) + len(request.provider_tools)
+        if tools:
+            words.append(_count(tools, "tool"))
         if request.key:
             words.append(f"key {self._name(request.key)}")
         if request.messages:

@@ -8,7 +8,7 @@ from typing_extensions import TypeVar, Unpack
 
 from stepfold.agent import Output, Run, RunFailed, RunOptions, generate_text
 from stepfold.loop import Limits, RetryPolicy, StopCondition, is_step_count
-from stepfold.shell import AnyTool
+from stepfold.shell import OfferedTool
 from stepfold.testing._clock import VirtualClock
 from stepfold.testing._scripted import Scripted, ScriptedModel
 from stepfold.values import NO_SETTINGS, CallSettings, Message, ToolChoice, UsageError
@@ -42,7 +42,7 @@ def run_script(
     replies: Sequence[Scripted],
     /,
     *,
-    tools: Sequence[AnyTool[object, object]] = (),
+    tools: Sequence[OfferedTool[object]] = (),
     output: None = None,
     **options: Unpack[ScriptOptions],
 ) -> Run[str]: ...
@@ -51,7 +51,7 @@ def run_script(
     replies: Sequence[Scripted],
     /,
     *,
-    tools: Sequence[AnyTool[object, object]] = (),
+    tools: Sequence[OfferedTool[object]] = (),
     output: Output[Out],
     **options: Unpack[ScriptOptions],
 ) -> Run[Out]: ...
@@ -61,7 +61,7 @@ def run_script(
     /,
     *,
     deps: D,
-    tools: Sequence[AnyTool[D, object]],
+    tools: Sequence[OfferedTool[D]],
     output: None = None,
     **options: Unpack[ScriptOptions],
 ) -> Run[str]: ...
@@ -71,7 +71,7 @@ def run_script(
     /,
     *,
     deps: D,
-    tools: Sequence[AnyTool[D, object]],
+    tools: Sequence[OfferedTool[D]],
     output: Output[Out],
     **options: Unpack[ScriptOptions],
 ) -> Run[Out]: ...
@@ -80,7 +80,7 @@ def run_script(
     /,
     *,
     deps: object = _NO_DEPS,
-    tools: Sequence[AnyTool[Never, object]] = (),
+    tools: Sequence[OfferedTool[Never]] = (),
     output: Output[object] | None = None,
     **options: Unpack[ScriptOptions],
 ) -> Run[object]:
@@ -91,7 +91,7 @@ def run_script(
     Args:
         replies: What the model says; see `ScriptedModel`.
         deps: What the tools' contexts hold.
-        tools: Functions made tools by `@tool`.
+        tools: Functions made tools by `@tool`, and what `provider_tool` gives.
         output: What the run gives: text by default, or `object_of(…)`.
         options: See `ScriptOptions`.
 
@@ -100,7 +100,7 @@ def run_script(
         RuntimeError: this is called within a running event loop; use an `Agent` there.
     """
     model = ScriptedModel(replies)
-    given = cast("Sequence[AnyTool[object, object]]", tools)  # the overloads tie deps to tools
+    given = cast("Sequence[OfferedTool[object]]", tools)  # the overloads tie deps to tools
     clock = options.get("clock")
     stop_when = options.get("stop_when")
 

@@ -53,6 +53,8 @@ from stepfold.values import (
     Stop,
     Text,
     TextOutput,
+    ToolCall,
+    ToolResult,
     Usage,
     UsageError,
 )
@@ -77,7 +79,8 @@ class Turn:
 class World:
     """Tables of answers; each command gets the entry that its name falls on.
 
-    `turns` are the model's, by step; after the last one it says a final answer. `plans` are of
+    `turns` are the model's, by step; after the last one it says a final answer, with the results
+    that the provider still owes. `plans` are of
     the prepare function, by step. `outcomes` are of tools and clients; `answers` tell
     whether people agree (`None`: neither they nor a client answer). A failed attempt reports
     what had come of the reply until then if `reports_partial`. `announces` makes the world tell
@@ -103,7 +106,7 @@ class World:
         at = self._time(state, command)
         match command:
             case CallModel(key):
-                return self._model(command, at)
+                return self._model(state, command, at)
             case RunTool(key):
                 slot = slot_of(state, key)
                 if not slot.started and (
@@ -152,13 +155,16 @@ class World:
     def _turn(self, step: int) -> Turn:
         return self.turns[step] if step < len(self.turns) else Turn(_FINAL)
 
-    def _model(self, command: CallModel, at: Instant) -> Event:
+    def _model(self, state: LoopState, command: CallModel, at: Instant) -> Event:
         key = command.key
         turn = self._turn(key.step)
         if key.total < len(turn.failures):
             partial = self.partial(key.step) if self.reports_partial else None
             return ModelFailed(key, turn.failures[key.total], at, partial=partial)
-        return ModelReplied(key, turn.reply, at, started=at - 1)
+        reply = turn.reply
+        if key.step >= len(self.turns) and state.toolbox.deferred:
+            reply = evolve(reply, content=(*_late(state.toolbox.deferred), *reply.content))
+        return ModelReplied(key, reply, at, started=at - 1)
 
     def _outcome(self, slot: Slot) -> ToolOutcome:
         """What a tool gives: a function of the call alone, however often it runs."""
@@ -175,6 +181,15 @@ class World:
             case _:
                 step, place = command.key.step, 100 + command.key.index
         return state.identity.started + (step + 2) * _STEP_TIME + place
+
+
+def _late(calls: Sequence[ToolCall]) -> tuple[ToolResult, ...]:
+    """What the provider has found in the end."""
+    found = TextOutput("found")
+    return tuple(
+        ToolResult(call.tool_call_id, call.tool_name, found, provider_executed=True)
+        for call in calls
+    )
 
 
 def _entry(table: Sequence[T], name: str) -> T:

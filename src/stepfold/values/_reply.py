@@ -4,7 +4,7 @@ from typing import Literal, TypeAlias, final
 
 from attrs import field, frozen
 
-from stepfold.values._json import JsonText
+from stepfold.values._json import EMPTY_OBJECT, JsonText
 from stepfold.values._messages import Message
 from stepfold.values._parts import ReplyPart
 from stepfold.values._usage import NO_USAGE, Usage
@@ -106,6 +106,23 @@ class ToolDefinition:
 
 @final
 @frozen(order=False)
+class ProviderTool:
+    """A tool that the provider has and runs itself, as a model is told of it.
+
+    `id` is the provider and the wire's own type of the tool (`anthropic.web_search_20250305`),
+    `name` what the model calls it. `args` is a JSON object: the other members of its definition,
+    as the wire names them. A tool that `supports_deferred_results` may answer a call in a later
+    reply than the one that made it.
+    """
+
+    id: str
+    name: str
+    args: JsonText = EMPTY_OBJECT
+    supports_deferred_results: bool = field(default=False, kw_only=True)
+
+
+@final
+@frozen(order=False)
 class NamedTool:
     """A tool choice: the model has to call this one."""
 
@@ -139,6 +156,7 @@ class ModelRequest:
     messages: tuple[Message, ...]
     instructions: str = ""
     tools: tuple[ToolDefinition, ...] = ()
+    provider_tools: tuple[ProviderTool, ...] = ()
     tool_choice: ToolChoice = "auto"
     response_format: JsonFormat | None = None
     settings: CallSettings = NO_SETTINGS

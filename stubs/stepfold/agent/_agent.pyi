@@ -8,7 +8,7 @@ from stepfold.agent._run import Run, RunFailed
 from stepfold.agent._run_stream import RunStream
 from stepfold.loop import LoopState, Program
 from stepfold.ports import Clock, Journal, LanguageModel
-from stepfold.shell import AnyTool, PrepareStep, RepairToolCall, Runtime, ToolApproval
+from stepfold.shell import OfferedTool, PrepareStep, RepairToolCall, Runtime, ToolApproval
 from stepfold.values import Message, Outcome
 
 Deps_contra = TypeVar("Deps_contra", contravariant=True, default=object)
@@ -22,7 +22,7 @@ class Agent(Generic[Deps_contra, Out_co]):
         *,
         model: str | LanguageModel,
         deps_type: TypeForm[Deps_contra] = object,
-        tools: Sequence[AnyTool[Deps_contra, object]] = (),
+        tools: Sequence[OfferedTool[Deps_contra]] = (),
         output: Output[Out_co] | None = None,
         prepare_step: PrepareStep[Deps_contra] | None = None,
         repair_tool_call: RepairToolCall[Deps_contra] | None = None,

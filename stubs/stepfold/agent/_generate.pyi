@@ -5,7 +5,7 @@ from stepfold.agent._options import GenerateOptions
 from stepfold.agent._output import Output
 from stepfold.agent._run import Run
 from stepfold.agent._run_stream import RunStream
-from stepfold.shell import AnyTool
+from stepfold.shell import OfferedTool
 from stepfold.values import Message
 
 D = TypeVar("D")
@@ -16,7 +16,7 @@ async def generate_text(
     prompt: str | Sequence[Message],
     /,
     *,
-    tools: Sequence[AnyTool[object, object]] = (),
+    tools: Sequence[OfferedTool[object]] = (),
     output: None = None,
     **options: Unpack[GenerateOptions],
 ) -> Run[str]: ...
@@ -25,7 +25,7 @@ async def generate_text(
     prompt: str | Sequence[Message],
     /,
     *,
-    tools: Sequence[AnyTool[object, object]] = (),
+    tools: Sequence[OfferedTool[object]] = (),
     output: Output[Out],
     **options: Unpack[GenerateOptions],
 ) -> Run[Out]: ...
@@ -35,7 +35,7 @@ async def generate_text(
     /,
     *,
     deps: D,
-    tools: Sequence[AnyTool[D, object]],
+    tools: Sequence[OfferedTool[D]],
     output: None = None,
     **options: Unpack[GenerateOptions],
 ) -> Run[str]: ...
@@ -45,7 +45,7 @@ async def generate_text(
     /,
     *,
     deps: D,
-    tools: Sequence[AnyTool[D, object]],
+    tools: Sequence[OfferedTool[D]],
     output: Output[Out],
     **options: Unpack[GenerateOptions],
 ) -> Run[Out]: ...
@@ -54,7 +54,7 @@ def stream_text(
     prompt: str | Sequence[Message],
     /,
     *,
-    tools: Sequence[AnyTool[object, object]] = (),
+    tools: Sequence[OfferedTool[object]] = (),
     output: None = None,
     **options: Unpack[GenerateOptions],
 ) -> RunStream[str]: ...
@@ -63,7 +63,7 @@ def stream_text(
     prompt: str | Sequence[Message],
     /,
     *,
-    tools: Sequence[AnyTool[object, object]] = (),
+    tools: Sequence[OfferedTool[object]] = (),
     output: Output[Out],
     **options: Unpack[GenerateOptions],
 ) -> RunStream[Out]: ...
@@ -73,7 +73,7 @@ def stream_text(
     /,
     *,
     deps: D,
-    tools: Sequence[AnyTool[D, object]],
+    tools: Sequence[OfferedTool[D]],
     output: None = None,
     **options: Unpack[GenerateOptions],
 ) -> RunStream[str]: ...
@@ -83,7 +83,7 @@ def stream_text(
     /,
     *,
     deps: D,
-    tools: Sequence[AnyTool[D, object]],
+    tools: Sequence[OfferedTool[D]],
     output: Output[Out],
     **options: Unpack[GenerateOptions],
 ) -> RunStream[Out]: ...

@@ -18,6 +18,7 @@ from stepfold.loop._prompt import convert_to_model_prompt
 from stepfold.loop._replay import Diverged, JournalEntry, JournalHeader, command_ids, replay
 from stepfold.loop._request import request_of
 from stepfold.loop._state import (
+    EMPTY_TOOLBOX,
     Approval,
     Calling,
     Checking,
@@ -32,6 +33,7 @@ from stepfold.loop._state import (
     Resting,
     Slot,
     SlotStatus,
+    Toolbox,
     Transcript,
     Transition,
     Waiting,
@@ -57,6 +59,7 @@ from stepfold.loop._stop import (
 )
 
 __all__ = (
+    "EMPTY_TOOLBOX",
     "NO_LIMITS",
     "RULES",
     "TEXT_OUTPUT",
@@ -88,6 +91,7 @@ __all__ = (
     "SlotStatus",
     "StopCondition",
     "ToolSpec",
+    "Toolbox",
     "Transcript",
     "Transition",
     "Waiting",

@@ -13,6 +13,7 @@ from stepfold.values import (
     JsonText,
     NoOutput,
     Outcome,
+    ProviderTool,
     ToolChoice,
     ToolDefinition,
 )
@@ -79,12 +80,16 @@ def _any_text(text: str) -> Outcome[JsonText, NoOutput]: ...
 TEXT_OUTPUT = OutputSpec("text", _any_text)
 
 def _tool_table(tools: Mapping[str, ToolSpec]) -> Mapping[str, ToolSpec]: ...
+def _provider_tool_table(tools: Mapping[str, ProviderTool]) -> Mapping[str, ProviderTool]: ...
 
 @final
 @frozen(eq=False, kw_only=True)
 class Program:
     models: tuple[str, ...]
     tools: Mapping[str, ToolSpec] = field(factory=dict[str, ToolSpec], converter=_tool_table)
+    provider_tools: Mapping[str, ProviderTool] = field(
+        factory=dict[str, ProviderTool], converter=_provider_tool_table
+    )
     instructions: str = ""
     settings: CallSettings = NO_SETTINGS
     tool_choice: ToolChoice = "auto"
@@ -102,6 +107,8 @@ class Program:
     version: str = ""
 
     def __attrs_post_init__(self) -> None: ...
+    @cached_property
+    def tool_names(self) -> tuple[str, ...]: ...
     @cached_property
     def definitions(self) -> tuple[ToolDefinition, ...]: ...
     @cached_property

@@ -177,6 +177,13 @@ class Inbox:
 
 @final
 @frozen(order=False)
+class Toolbox:
+    deferred: tuple[ToolCall, ...] = ()
+
+EMPTY_TOOLBOX = Toolbox()
+
+@final
+@frozen(order=False)
 class LoopState:
     identity: Identity
     now: Instant
@@ -184,6 +191,7 @@ class LoopState:
     ledger: Ledger
     phase: Phase
     inbox: Inbox
+    toolbox: Toolbox = EMPTY_TOOLBOX
     call_ids: IdSet = field(default=NO_IDS)
 
     @property

@@ -3,7 +3,7 @@ from typing import overload
 from typing_extensions import TypeVar, Unpack
 from stepfold.agent import Output, Run, RunOptions
 from stepfold.loop import Limits, RetryPolicy, StopCondition
-from stepfold.shell import AnyTool
+from stepfold.shell import OfferedTool
 from stepfold.testing._scripted import Scripted
 from stepfold.values import CallSettings, Message, ToolChoice
 
@@ -25,7 +25,7 @@ def run_script(
     replies: Sequence[Scripted],
     /,
     *,
-    tools: Sequence[AnyTool[object, object]] = (),
+    tools: Sequence[OfferedTool[object]] = (),
     output: None = None,
     **options: Unpack[ScriptOptions],
 ) -> Run[str]: ...
@@ -34,7 +34,7 @@ def run_script(
     replies: Sequence[Scripted],
     /,
     *,
-    tools: Sequence[AnyTool[object, object]] = (),
+    tools: Sequence[OfferedTool[object]] = (),
     output: Output[Out],
     **options: Unpack[ScriptOptions],
 ) -> Run[Out]: ...
@@ -44,7 +44,7 @@ def run_script(
     /,
     *,
     deps: D,
-    tools: Sequence[AnyTool[D, object]],
+    tools: Sequence[OfferedTool[D]],
     output: None = None,
     **options: Unpack[ScriptOptions],
 ) -> Run[str]: ...
@@ -54,7 +54,7 @@ def run_script(
     /,
     *,
     deps: D,
-    tools: Sequence[AnyTool[D, object]],
+    tools: Sequence[OfferedTool[D]],
     output: Output[Out],
     **options: Unpack[ScriptOptions],
 ) -> Run[Out]: ...

@@ -1,6 +1,6 @@
 from typing import Literal, TypeAlias, final
 from attrs import field, frozen
-from stepfold.values._json import JsonText
+from stepfold.values._json import EMPTY_OBJECT, JsonText
 from stepfold.values._messages import Message
 from stepfold.values._parts import ReplyPart
 from stepfold.values._usage import NO_USAGE, Usage
@@ -72,6 +72,14 @@ class ToolDefinition:
 
 @final
 @frozen(order=False)
+class ProviderTool:
+    id: str
+    name: str
+    args: JsonText = EMPTY_OBJECT
+    supports_deferred_results: bool = field(default=False, kw_only=True)
+
+@final
+@frozen(order=False)
 class NamedTool:
     tool_name: str
 
@@ -90,6 +98,7 @@ class ModelRequest:
     messages: tuple[Message, ...]
     instructions: str = ""
     tools: tuple[ToolDefinition, ...] = ()
+    provider_tools: tuple[ProviderTool, ...] = ()
     tool_choice: ToolChoice = "auto"
     response_format: JsonFormat | None = None
     settings: CallSettings = NO_SETTINGS

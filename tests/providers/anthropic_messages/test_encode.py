@@ -31,6 +31,7 @@ from stepfold.values import (
     Message,
     ModelRequest,
     NamedTool,
+    ProviderTool,
     Reasoning,
     ReasoningEffort,
     SystemMessage,
@@ -716,3 +717,47 @@ def test_what_models_understand(
 
     assert (dialect.max_output_tokens, dialect.thinking) == (limit, thinking)
     assert (dialect.sampling, dialect.has_json_schema) == (sampling, has_schema)
+
+
+def test_tools_of_the_provider_are_sent_by_type_and_name() -> None:
+    """A tool that has to be asked for is, and one of another provider is left out."""
+    search = ProviderTool(
+        "anthropic.web_search_20250305", "web_search", JsonText.of({"max_uses": 2})
+    )
+    runs = ProviderTool("anthropic.code_execution_20250825", "code_execution")
+    body, warned, headers = encode(
+        ModelRequest(
+            messages=(HI,),
+            tools=(TOOL,),
+            provider_tools=(search, runs, ProviderTool("openai.web_search", "search")),
+            tool_choice=NamedTool("web_search"),
+        )
+    )
+
+    tools = body["tools"]
+    assert isinstance(tools, list)
+    assert tools[1:] == [
+        {"type": "web_search_20250305", "name": "web_search", "max_uses": 2},
+        {"type": "code_execution_20250825", "name": "code_execution"},
+    ]
+    assert body["tool_choice"] == {"type": "tool", "name": "web_search"}
+    assert headers["anthropic-beta"] == "code-execution-2025-08-25"
+    assert warned == [("unsupported", "provider tool openai.web_search")]
+
+
+def test_a_tool_of_another_provider_alone_is_no_tool() -> None:
+    body, _, _ = encode(
+        ModelRequest(
+            messages=(HI,),
+            provider_tools=(ProviderTool("openai.web_search", "search"),),
+            tool_choice="required",
+        )
+    )
+
+    assert body.keys().isdisjoint({"tools", "tool_choice"})
+
+
+def test_arguments_of_a_tool_of_the_provider_are_an_object() -> None:
+    search = ProviderTool("anthropic.web_search_20250305", "web_search", JsonText("[]"))
+    with pytest.raises(UsageError, match=r"expected the args of anthropic.web_search_20250305"):
+        encode(ModelRequest(messages=(HI,), provider_tools=(search,)))

@@ -28,6 +28,7 @@ from stepfold.values import (
     ModelRequest,
     ModelWarning,
     NamedTool,
+    ProviderTool,
     Reasoning,
     SystemMessage,
     Text,
@@ -605,3 +606,24 @@ def test_a_message_is_encoded_once_per_dialect() -> None:
     assert prompt(SystemMessage("a"), given=OPTIONS) != prompt(
         SystemMessage("a"), given=options(openai_dialect("o3"))
     )
+
+
+def test_tools_of_a_compatible_server_are_sent_by_their_type() -> None:
+    """Chat completions of OpenAI itself have none."""
+    request = ModelRequest(
+        messages=(UserMessage("Hi"),),
+        provider_tools=(
+            ProviderTool("groq.browser_search", "browser_search"),
+            ProviderTool("openai.web_search", "web_search"),
+        ),
+    )
+    groq = options(ChatDialect(provider="groq"))
+    openai = options(openai_dialect("gpt-5.4"))
+
+    assert encoded(request, groq)["tools"] == [{"type": "browser_search"}]
+    assert warnings(request, groq) == [("unsupported", "provider tool openai.web_search")]
+    assert "tools" not in encoded(request, openai)
+    assert warnings(request, openai) == [
+        ("unsupported", "provider tool groq.browser_search"),
+        ("unsupported", "provider tool openai.web_search"),
+    ]

@@ -35,6 +35,7 @@ from stepfold.values import (
     ModelRequest,
     ModelWarning,
     NamedTool,
+    ProviderTool,
     Reasoning,
     ReasoningFile,
     SystemMessage,
@@ -639,3 +640,21 @@ def test_a_dialect_of_another_name() -> None:
 
     assert isinstance(items, list)
     assert items[0]["id"] == "i"
+
+
+def test_tools_of_the_provider_are_sent_by_their_type() -> None:
+    """What they find is asked for, and one of another provider is left out."""
+    request = ModelRequest(
+        messages=(UserMessage("Hi"),),
+        provider_tools=(
+            ProviderTool("openai.web_search", "find", JsonText('{"search_context_size":"low"}')),
+            ProviderTool("anthropic.web_search_20250305", "web_search"),
+        ),
+        tool_choice=NamedTool("find"),
+    )
+    body = encoded(request)
+
+    assert body["tools"] == [{"type": "web_search", "search_context_size": "low"}]
+    assert body["include"] == ["web_search_call.action.sources"]
+    assert body["tool_choice"] == {"type": "web_search"}
+    assert warnings_of(request) == ["provider tool anthropic.web_search_20250305"]

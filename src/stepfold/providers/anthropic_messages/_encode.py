@@ -1,6 +1,6 @@
 """A model request as an HTTP request: pure, and cheap for a history that only grows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from attrs import evolve
 
@@ -8,7 +8,13 @@ from stepfold.loop import convert_to_model_prompt
 from stepfold.providers._endpoint import Endpoint
 from stepfold.providers._http_model import WireCall
 from stepfold.providers._requests import given_options, request_body, request_headers
-from stepfold.providers._wire import Fragment, FragmentMemo, options_of, to_wire
+from stepfold.providers._wire import (
+    Fragment,
+    FragmentMemo,
+    options_of,
+    provider_tool_fragment,
+    to_wire,
+)
 from stepfold.providers.anthropic_messages._options import MessagesDialect
 from stepfold.providers.anthropic_messages._prompt import message_fragments
 from stepfold.providers.anthropic_messages._settings import (
@@ -27,6 +33,7 @@ from stepfold.values import (
     ModelRequest,
     ModelWarning,
     NamedTool,
+    ProviderTool,
     Success,
     SystemMessage,
     Text,
@@ -35,6 +42,13 @@ from stepfold.values import (
 
 _OURS = frozenset({"messages", "system", "stream"})
 _EXAMPLES_BETA = "advanced-tool-use-2025-11-20"
+_TOOL_BETAS = {
+    "code_execution_20250522": "code-execution-2025-05-22",
+    "code_execution_20250825": "code-execution-2025-08-25",
+    "tool_search_tool_bm25_20251119": _EXAMPLES_BETA,
+    "tool_search_tool_regex_20251119": _EXAMPLES_BETA,
+    "web_fetch_20250910": "web-fetch-2025-09-10",
+}
 
 
 def encode_request(
@@ -59,10 +73,12 @@ def encode_request(
     own_tools, betas = given.pop("tools", ()), _names(given.pop("betas", ()))
     alone = given.pop("disable_parallel_tool_use", None) is True
     tools = [_tool_fragments(tool, dialect) for tool in request.tools]
+    tools += [_own_tool_fragments(tool, dialect) for tool in request.provider_tools]
     if isinstance(own_tools, tuple):
         tools += [Fragment(to_wire(tool)) for tool in own_tools]
     if any(tool.input_examples for tool in request.tools):
         betas = (*betas, _EXAMPLES_BETA)
+    betas = (*betas, *_betas_of(request.provider_tools, dialect))
     body: dict[str, object] = {
         "model": endpoint.model_id,
         **settings_of(request, dialect, given, warnings),
@@ -76,7 +92,8 @@ def encode_request(
         body["output_config"] = config
     if stream:
         body["stream"] = True
-    choice = _tool_choice(request, alone=alone) if tools else None
+    is_offered = any(tool.data for tool in tools)
+    choice = _tool_choice(request, alone=alone) if is_offered else None
     if choice is not None:
         body["tool_choice"] = choice
     body.update(given)
@@ -203,6 +220,21 @@ def _tool(tool: ToolDefinition, dialect: MessagesDialect) -> Fragment:
 
 
 _tool_fragments: FragmentMemo[ToolDefinition, MessagesDialect] = FragmentMemo(_tool)
+
+
+def _own_tool(tool: ProviderTool, dialect: MessagesDialect) -> Fragment:
+    return provider_tool_fragment(tool, dialect.provider, {"name": tool.name})
+
+
+_own_tool_fragments: FragmentMemo[ProviderTool, MessagesDialect] = FragmentMemo(_own_tool)
+
+
+def _betas_of(tools: tuple[ProviderTool, ...], dialect: MessagesDialect) -> Iterator[str]:
+    """What has to be asked for before a server knows these tools."""
+    for tool in tools:
+        owner, _, kind = tool.id.partition(".")
+        if owner == dialect.provider and kind in _TOOL_BETAS:
+            yield _TOOL_BETAS[kind]
 
 
 def _tool_choice(request: ModelRequest, *, alone: bool) -> dict[str, object] | None:

@@ -7,7 +7,13 @@ from stepfold.providers._endpoint import Endpoint
 from stepfold.providers._http_model import WireCall
 from stepfold.providers._requests import given_options, request_body, request_headers
 from stepfold.providers._strict import fits_strict_mode
-from stepfold.providers._wire import Fragment, FragmentMemo, options_of, to_wire
+from stepfold.providers._wire import (
+    Fragment,
+    FragmentMemo,
+    options_of,
+    provider_tool_fragment,
+    to_wire,
+)
 from stepfold.providers.openai_chat._options import ChatDialect
 from stepfold.providers.openai_chat._prompt import message_fragments
 from stepfold.transport import HttpRequest
@@ -18,6 +24,7 @@ from stepfold.values import (
     ModelRequest,
     ModelWarning,
     NamedTool,
+    ProviderTool,
     ToolDefinition,
 )
 
@@ -52,9 +59,11 @@ def encode_request(
         if dialect.sends_usage:
             body["stream_options"] = {"include_usage": True}
     tools = [_tool_fragments(tool, dialect) for tool in request.tools]
+    tools += [_own_tool_fragments(tool, dialect) for tool in request.provider_tools]
     if isinstance(own_tools, tuple):
         tools += [Fragment(to_wire(tool)) for tool in own_tools]
-    if tools and request.tool_choice != "auto":  # which is what servers take silence for
+    is_offered = any(tool.data for tool in tools)
+    if is_offered and request.tool_choice != "auto":  # which is what servers take silence for
         body["tool_choice"] = _tool_choice(request)
     body.update(given)
     messages = _messages(request, dialect)
@@ -173,6 +182,16 @@ def _tool(tool: ToolDefinition, dialect: ChatDialect) -> Fragment:
 
 
 _tool_fragments: FragmentMemo[ToolDefinition, ChatDialect] = FragmentMemo(_tool)
+
+
+def _own_tool(tool: ProviderTool, dialect: ChatDialect) -> Fragment:
+    if dialect.has_provider_tools:
+        return provider_tool_fragment(tool, dialect.provider)
+    message = "it was left out: these chat completions have no tools of the provider"
+    return Fragment(b"", (ModelWarning("unsupported", f"provider tool {tool.id}", message),))
+
+
+_own_tool_fragments: FragmentMemo[ProviderTool, ChatDialect] = FragmentMemo(_own_tool)
 
 
 def _tool_choice(request: ModelRequest) -> object:

@@ -22,6 +22,7 @@ class ChatDialect:
     temperature and the like. `strict` asks for schemas to be followed exactly; `None` asks for it
     where the schema allows it (every property required, no other properties). Ids of calls that
     are longer than `longest_call_id`, such as those of another provider, are sent as a digest.
+    `has_provider_tools` tells that the server may have tools of its own.
     """
 
     provider: str = "openai-compatible"
@@ -35,6 +36,7 @@ class ChatDialect:
     efforts: tuple[ReasoningEffort, ...] | None = None
     """The efforts of reasoning that exist; `None` lets every one pass, `()` means no reasoning."""
     longest_call_id: int | None = None
+    has_provider_tools: bool = True
 
 
 # o1, o3, o4-mini; gpt-5 and whatever is higher, but for the models that only chat.
@@ -61,4 +63,5 @@ def openai_dialect(model_id: str) -> ChatDialect:
         sampling=fixed if reasons else "free",
         efforts=_EFFORTS if reasons else (),
         longest_call_id=40,
+        has_provider_tools=False,
     )

@@ -1,6 +1,6 @@
 """A model request as an HTTP request: pure, and cheap for a history that only grows."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from attrs import evolve
 
@@ -10,7 +10,13 @@ from stepfold.providers._http_model import WireCall
 from stepfold.providers._json import is_object
 from stepfold.providers._requests import given_options, request_body, request_headers
 from stepfold.providers._strict import fits_strict_mode
-from stepfold.providers._wire import Fragment, FragmentMemo, options_of, to_wire
+from stepfold.providers._wire import (
+    Fragment,
+    FragmentMemo,
+    options_of,
+    provider_tool_fragment,
+    to_wire,
+)
 from stepfold.providers.responses._options import ResponsesDialect
 from stepfold.providers.responses._prompt import (
     fragment_of_message,
@@ -26,6 +32,7 @@ from stepfold.values import (
     ModelRequest,
     ModelWarning,
     NamedTool,
+    ProviderTool,
     ToolDefinition,
     ToolMessage,
     ToolResult,
@@ -75,10 +82,13 @@ def encode_request(
     if stream:
         body["stream"] = True
     tools = [_tool_fragments(tool, dialect) for tool in request.tools]
+    tools += [_own_tool_fragments(tool, dialect) for tool in request.provider_tools]
     tools += [Fragment(to_wire(tool)) for tool in hosted]
-    if tools and request.tool_choice != "auto":  # which is what servers take silence for
+    is_offered = any(tool.data for tool in tools)
+    if is_offered and request.tool_choice != "auto":  # which is what servers take silence for
         body["tool_choice"] = _tool_choice(request)
-    included = _included(given.pop("include", ()), hosted, dialect)
+    kinds = (*_kinds(request.provider_tools, dialect), *_types(hosted))
+    included = _included(given.pop("include", ()), kinds, dialect)
     if included:
         body["include"] = included
     for name, value in given.items():
@@ -111,16 +121,27 @@ def _messages(request: ModelRequest, dialect: ResponsesDialect) -> list[Fragment
     return fragments
 
 
+def _kinds(tools: tuple[ProviderTool, ...], dialect: ResponsesDialect) -> Iterator[str]:
+    for tool in tools:
+        owner, _, kind = tool.id.partition(".")
+        if owner == dialect.provider:
+            yield kind
+
+
+def _types(hosted: tuple[JsonValue, ...]) -> Iterator[str]:
+    for tool in hosted:
+        kind = tool.get("type") if isinstance(tool, JsonObject) else None
+        if isinstance(kind, str):
+            yield kind
+
+
 def _included(
-    given: JsonValue, hosted: tuple[JsonValue, ...], dialect: ResponsesDialect
+    given: JsonValue, kinds: tuple[str, ...], dialect: ResponsesDialect
 ) -> list[JsonValue]:
     included: list[JsonValue] = []
     if dialect.reasons and not dialect.stores:
         included.append("reasoning.encrypted_content")
-    for tool in hosted:
-        kind = tool.get("type") if isinstance(tool, JsonObject) else None
-        if isinstance(kind, str) and kind in _INCLUDES:
-            included.append(_INCLUDES[kind])
+    included += [_INCLUDES[kind] for kind in kinds if kind in _INCLUDES]
     included += given if isinstance(given, tuple) else ()
     return list(dict.fromkeys(included))
 
@@ -235,11 +256,20 @@ def _tool(tool: ToolDefinition, dialect: ResponsesDialect) -> Fragment:
 _tool_fragments: FragmentMemo[ToolDefinition, ResponsesDialect] = FragmentMemo(_tool)
 
 
+def _own_tool(tool: ProviderTool, dialect: ResponsesDialect) -> Fragment:
+    return provider_tool_fragment(tool, dialect.provider)
+
+
+_own_tool_fragments: FragmentMemo[ProviderTool, ResponsesDialect] = FragmentMemo(_own_tool)
+
+
 def _tool_choice(request: ModelRequest) -> object:
     match request.tool_choice:
         case NamedTool(name):
             if any(tool.name == name for tool in request.tools):
                 return {"type": "function", "name": name}
-            return {"type": name}  # one of the provider's own tools goes by its type
+            own = (tool.id for tool in request.provider_tools if tool.name == name)
+            # One of the provider's own tools goes by its type.
+            return {"type": next(own, name).rpartition(".")[2]}
         case choice:
             return choice

@@ -36,11 +36,13 @@ from stepfold.values import (
     ApprovalRequest,
     ApprovalResponse,
     AssistantMessage,
+    Completed,
     Failure,
     Message,
     Success,
     TextOutput,
     ToolCall,
+    ToolError,
     ToolMessage,
     ToolPart,
     ToolResult,
@@ -75,6 +77,7 @@ def every_law_holds(trace: Trace) -> None:
     policies_are_asked(trace)
     nothing_said_is_lost(trace)
     repairs_count(trace)
+    provider_results_are_awaited(trace)
 
 
 def _moment_is_lawful(program: Program, moment: Moment) -> None:
@@ -237,6 +240,35 @@ def tool_calls_keep_their_limits(trace: Trace) -> None:
     for name, most in limits.calls_of:
         count = sum(called == name for called in issued.values())
         require(count <= most, f"{count} calls of {name}, and the limit is {most}")
+
+
+def provider_results_are_awaited(trace: Trace) -> None:
+    """A call whose result the provider may give later keeps the run going until it is there.
+
+    What is owed is read off the history of each state, and no run is complete that is owed any.
+    """
+    tools = trace.program.provider_tools.values()
+    slow = {tool.name for tool in tools if tool.supports_deferred_results}
+    for state in trace.states:
+        phase = state.phase
+        if isinstance(phase, Done):
+            if isinstance(phase.end, Completed):
+                require_equal(state.toolbox.deferred, (), "a run ended that was owed results")
+            continue
+        owed: dict[str, ToolCall] = {}
+        contents = [step.content for step in state.steps]
+        if isinstance(phase, Working) and phase.replied is not None:
+            contents.append(phase.replied.reply.content)
+        for content in contents:
+            owed |= {
+                part.tool_call_id: part
+                for part in content
+                if isinstance(part, ToolCall) and part.provider_executed and part.tool_name in slow
+            }
+            for part in content:
+                if isinstance(part, ToolResult | ToolError) and part.provider_executed:
+                    owed.pop(part.tool_call_id, None)
+        require_equal(state.toolbox.deferred, tuple(owed.values()), "results that are owed")
 
 
 def tokens_keep_their_limit(trace: Trace) -> None:

@@ -40,6 +40,7 @@ from stepfold.values import (
     NamedTool,
     NoOutput,
     Outcome,
+    ProviderTool,
     Stop,
     Success,
     ToolChoice,
@@ -51,6 +52,8 @@ T = TypeVar("T")
 _Approval: TypeAlias = Literal["never", "always", "policy"]
 
 TOOL_NAMES = ("look", "wipe", "ask", "send")
+_SEARCH = ProviderTool("scripted.search", "search")
+_SLOW_SEARCH = ProviderTool("scripted.search", "search", supports_deferred_results=True)
 
 _SCHEMA = JsonText.of(
     {
@@ -281,9 +284,11 @@ def programs(
         stop_when = draw(stop_conditions(tools=names))
     if draw(flags(percent=breaks)):
         stop_when = draw(broken_conditions())
+    searches = draw(st.sampled_from([(), (_SLOW_SEARCH,), (_SEARCH,)]))
     return Program(
         models=("scripted/a", "scripted/b", "scripted/c")[: draw(st.integers(1, 3))],
         tools=tools,
+        provider_tools={tool.name: tool for tool in searches},
         instructions=draw(st.sampled_from(["", "Be brief."])),
         settings=CallSettings(
             max_output_tokens=draw(st.sampled_from([None, None, None, None, 1, 20, 60]))

@@ -100,7 +100,10 @@ def _tool_calls(tools: tuple[str, ...], hostile: int, strangers: int) -> SearchS
 
 @cache
 def _provider_parts() -> SearchStrategy[tuple[ReplyPart, ...]]:
-    """Draw a call that the provider executed, with its result, its error, or neither."""
+    """Draw a call that the provider executed, with its result, its error, or neither.
+
+    Or a result alone, of a call made before or never.
+    """
 
     def parts(call_id: str, answer: str) -> tuple[ReplyPart, ...]:
         call = ToolCall(call_id, "search", "{}", provider_executed=True)
@@ -108,12 +111,15 @@ def _provider_parts() -> SearchStrategy[tuple[ReplyPart, ...]]:
             case "result":
                 found = TextOutput("found")
                 return (call, ToolResult(call_id, "search", found, provider_executed=True))
+            case "late":
+                found = TextOutput("found")
+                return (ToolResult(call_id, "searched", found, provider_executed=True),)
             case "error":
                 return (call, ToolError(call_id, "search", "\ud800", provider_executed=True))
             case _:
                 return (call,)
 
-    return st.builds(parts, call_ids(), st.sampled_from(["result", "error", "later"]))
+    return st.builds(parts, call_ids(), st.sampled_from(["result", "error", "later", "late"]))
 
 
 @cache
@@ -263,7 +269,7 @@ def step_plans(*, program: Program) -> SearchStrategy[StepPlan | HookFailed]:
     replaced = (UserMessage("In short: go on."),)
     nothing = st.none()
     rarely: list[ToolChoice | None] = [*[None] * 14, "none", "auto"]
-    names = _subsets(tuple(program.tools))
+    names = _subsets(program.tool_names)
     plans = st.builds(
         StepPlan,
         model=nothing | st.sampled_from(program.models),

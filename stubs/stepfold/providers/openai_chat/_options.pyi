@@ -19,5 +19,6 @@ class ChatDialect:
     sampling: Sampling = "free"
     efforts: tuple[ReasoningEffort, ...] | None = None
     longest_call_id: int | None = None
+    has_provider_tools: bool = True
 
 def openai_dialect(model_id: str) -> ChatDialect: ...

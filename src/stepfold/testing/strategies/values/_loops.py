@@ -353,8 +353,9 @@ def _states() -> SearchStrategy[loop.LoopState]:
         loop.Ledger, usages(), figures(), figures(), figures(), tally, tally, figures()
     )
     inboxes = st.builds(loop.Inbox, tuples_of(messages_steered(), max_size=1), tuples_of(names()))
+    toolboxes = st.builds(loop.Toolbox, tuples_of(tool_calls(), max_size=1))
     return st.builds(
-        loop.LoopState, identities, instants(), transcripts, ledgers, phases(), inboxes
+        loop.LoopState, identities, instants(), transcripts, ledgers, phases(), inboxes, toolboxes
     )
 
 

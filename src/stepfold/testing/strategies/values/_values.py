@@ -277,6 +277,22 @@ def _tool_definitions() -> SearchStrategy[v.ToolDefinition]:
     )
 
 
+def provider_tools() -> SearchStrategy[v.ProviderTool]:
+    """Draw tools of a provider as models are told of them."""
+    return _provider_tools()
+
+
+@cache
+def _provider_tools() -> SearchStrategy[v.ProviderTool]:
+    return st.builds(
+        v.ProviderTool,
+        names(),
+        names(),
+        json_texts(),
+        supports_deferred_results=st.booleans(),
+    )
+
+
 def tool_choices() -> SearchStrategy[v.ToolChoice]:
     """Draw which tools a model may or must call."""
     return _tool_choices()
@@ -300,6 +316,7 @@ def _requests() -> SearchStrategy[v.ModelRequest]:
         messages=tuples_of(messages()),
         instructions=strings(),
         tools=tuples_of(tool_definitions(), max_size=2),
+        provider_tools=tuples_of(provider_tools(), max_size=2),
         tool_choice=tool_choices(),
         response_format=st.none()
         | st.builds(
