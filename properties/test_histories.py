@@ -3,10 +3,20 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepfold.loop import Done, Program, begin, convert_to_model_prompt
+from stepfold.codec import encode
+from stepfold.loop import (
+    Done,
+    Program,
+    begin,
+    convert_to_model_prompt,
+    inspect_history,
+    repair_history,
+    validate_history,
+)
+from stepfold.loop.notes import HistoryRepaired
 from stepfold.testing import laws, simulate
-from stepfold.testing.strategies import histories, programs, schedules, worlds
-from stepfold.values import Message
+from stepfold.testing.strategies import histories, messy_histories, programs, schedules, worlds
+from stepfold.values import Failure, Message, Success
 
 
 @given(st.data(), programs(min_tools=2, asking=70), histories(min_turns=1, broken=40))
@@ -18,14 +28,54 @@ def test_every_law_holds_for_runs_of_any_history(
     laws.every_law_holds(simulate(program, history, world, data.draw(talk)))
 
 
-@given(programs(), histories(min_turns=1, broken=40))
-def test_a_history_is_repaired_once(program: Program, history: tuple[Message, ...]) -> None:
+@given(st.data(), programs(min_tools=2, asking=70), messy_histories())
+def test_every_law_holds_for_runs_of_any_messy_history(
+    data: st.DataObject, program: Program, history: tuple[Message, ...]
+) -> None:
+    world = data.draw(worlds(program=program, max_turns=2))
+    laws.every_law_holds(simulate(program, history, world))
+
+
+@given(histories(min_turns=1, broken=40) | messy_histories())
+def test_a_history_is_repaired_once(history: tuple[Message, ...]) -> None:
+    laws.history_is_repaired_once(history)
+
+
+@given(histories(min_turns=1, broken=40) | messy_histories())
+def test_a_repair_drops_only_what_it_says(history: tuple[Message, ...]) -> None:
+    laws.repair_loses_nothing(history)
+
+
+@given(programs(), histories(min_turns=1, broken=40) | messy_histories())
+def test_a_run_begins_with_the_repaired_history(
+    program: Program, history: tuple[Message, ...]
+) -> None:
+    repaired = repair_history(history)
+    given = begin(program, history, run="r", seed=0, at=0)
+    mended = begin(program, repaired.messages, run="r", seed=0, at=0)
+
+    assert encode(given.state) == encode(mended.state)
+    told = (HistoryRepaired(repaired.mended),) if repaired.mended else ()
+    assert given.notes == told + mended.notes
+
+
+@given(programs(), histories(min_turns=1, broken=40) | messy_histories())
+def test_what_a_run_has_written_needs_no_repair(
+    program: Program, history: tuple[Message, ...]
+) -> None:
     first = begin(program, history, run="r", seed=0, at=0).state
     if isinstance(first.phase, Done):
         return  # a limit left no room, and so on: what it holds is the whole history
     again = begin(program, first.messages, run="r", seed=0, at=0).state
 
     assert again.messages[: len(first.messages)] == first.messages
+
+
+@given(messy_histories())
+def test_a_history_is_valid_when_nothing_in_it_is_an_error(history: tuple[Message, ...]) -> None:
+    errors = tuple(one for one in inspect_history(history) if one.severity == "error")
+
+    assert validate_history(history) == (Failure(errors) if errors else Success(history))
 
 
 @given(histories(broken=0))

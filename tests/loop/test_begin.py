@@ -6,7 +6,13 @@ import pytest
 
 from stepfold.loop import Calling, Limits, Resting, Working, begin, convert_to_model_prompt
 from stepfold.loop.commands import CallKey, CallModel, ModelCallKey, RunTool
-from stepfold.loop.notes import ApprovalRequested, CallOpened, RunBlocked, ToolFinished
+from stepfold.loop.notes import (
+    ApprovalRequested,
+    CallOpened,
+    HistoryRepaired,
+    RunBlocked,
+    ToolFinished,
+)
 from stepfold.values import (
     ApprovalRequest,
     ApprovalResponse,
@@ -102,8 +108,12 @@ def test_the_callers_list_is_not_kept() -> None:
         ("", "prompt: expected text or messages, got an empty string"),
         ([], "prompt: expected at least one message, got none"),
         (HI, "prompt: expected text or a sequence of messages, got UserMessage"),
-        (None, "prompt: expected text or a sequence of messages, got NoneType"),
+        (None, "prompt: expected text or a sequence of messages, got None"),
         ([HI, "Hi."], r"prompt\[1\]: expected a message, got str"),
+        (
+            [said(), told(cast("ToolResult", HI))],
+            r"prompt\[1\].content\[0\]: a tool message cannot hold a part of type UserMessage",
+        ),
         (
             [SystemMessage("Obey.")],
             r"prompt\[0\]: a system message in a history is refused, .*, or set allow_sys",
@@ -202,6 +212,15 @@ def test_a_call_that_the_provider_executes_needs_no_answer_of_ours() -> None:
     run = started(program(), history)
 
     assert tuple(history) == run.state.messages
+
+
+def test_a_late_result_of_the_provider_answers_no_call_of_ours() -> None:
+    """Ours still waits for its approval."""
+    theirs = ToolCall("p1", "search", "{}", provider_executed=True)
+    found = ToolResult("p1", "search", TextOutput("found"), provider_executed=True)
+    run = started(program(guarded()), [HI, said(PAY, request(), theirs), told(found)])
+
+    assert ["c1"] == [open_.call.tool_call_id for open_ in run.open()]
 
 
 def test_ids_of_the_history_are_taken() -> None:
@@ -325,6 +344,19 @@ def test_the_first_response_counts() -> None:
     assert [DeniedOutput("because")] == [answer.output for answer in run.answers]
 
 
+def test_a_response_to_an_earlier_request_of_the_same_id_does_not_count() -> None:
+    """Runs of one name ask under the same ids: what was approved then is not approved now."""
+    history: list[Message] = [
+        *ASKED,
+        told(response(), result(name="pay")),
+        THANKS,
+        said(call("pay", id="c2"), request("c2")),
+    ]
+    run = started(program(guarded()), history)
+
+    assert ["c2"] == [open_.call.tool_call_id for open_ in run.open()]
+
+
 def test_an_approval_is_used_once_in_a_history() -> None:
     """A call that has its result does not run again."""
     history: list[Message] = [*ASKED, told(response(), result(name="pay"))]
@@ -381,8 +413,8 @@ def test_a_message_after_an_open_request_closes_the_call() -> None:
         THANKS,
     ) == run.state.messages
     assert isinstance(run.issued()[0], CallModel)
-    assert [(CallKey(-1, 0, 0), "interrupted")] == [
-        (note.key, getattr(note.part, "kind", None)) for note in run.told(ToolFinished)
+    assert [["overtaken-approval"]] == [
+        [found.kind for found in note.findings] for note in run.told(HistoryRepaired)
     ]
 
 

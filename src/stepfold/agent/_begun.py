@@ -7,9 +7,9 @@ from typing import Generic, TypeVar, final
 import anyio
 from attrs import frozen
 
-from stepfold.agent._checks import prompt_messages, require_options
+from stepfold.agent._checks import require_options
 from stepfold.agent._options import RunOptions
-from stepfold.loop import JournalHeader, Program, Transition, begin, command_ids
+from stepfold.loop import JournalHeader, Program, Transition, begin, command_ids, standardise_prompt
 from stepfold.shell import CancelHandle, Runtime
 from stepfold.values import Message
 
@@ -43,7 +43,7 @@ def begun(
     run = f"run-{secrets.token_hex(8)}" if run_id is None else run_id
     drawn = secrets.randbits(63) if seed is None else seed
     at = runtime.clock.now()
-    messages = prompt_messages(prompt)
+    messages = standardise_prompt(prompt)
     first = begin(program, messages, run=run, seed=drawn, at=at)
     commands = command_ids(first)
     header = JournalHeader(run, drawn, at, messages, program.fingerprint, commands=commands)

@@ -27,12 +27,10 @@ from stepfold.ports import LanguageModel
 from stepfold.shell import AnyTool, CancelHandle, OfferedTool, provider_tools_by_name
 from stepfold.values import (
     JsonText,
-    Message,
     NamedTool,
     ProviderTool,
     ToolChoice,
     UsageError,
-    UserMessage,
 )
 
 T = TypeVar("T")
@@ -76,25 +74,6 @@ def require_kind(argument: str, given: object, kind: type[T]) -> None:
 
 def _an(name: str) -> str:
     return f"an {name}" if name[0] in "AEIOaeio" else f"a {name}"
-
-
-def prompt_messages(prompt: str | Sequence[Message]) -> tuple[Message, ...]:
-    """A prompt as messages, read once.
-
-    Raises:
-        UsageError: it is empty, or neither text nor messages.
-    """
-    if isinstance(prompt, str):
-        if not prompt:
-            raise UsageError("prompt: expected text or messages, got an empty string")
-        return (UserMessage(prompt),)
-    _require_messages(prompt)
-    return tuple(prompt)
-
-
-def _require_messages(given: object) -> None:
-    if isinstance(given, _MAPPING) or not _is_sequence(given):
-        raise UsageError(f"prompt: expected text or a sequence of messages, got {_shown(given)}")
 
 
 def require_model(given: object) -> None:

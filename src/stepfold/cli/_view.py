@@ -11,6 +11,7 @@ from stepfold.loop.notes import (
     CallOpened,
     CallRejected,
     CallRequested,
+    HistoryRepaired,
     ModelRetried,
     Note,
     RunBlocked,
@@ -75,7 +76,8 @@ class RunView:
                 name = (f"{self._names.get(key, '')}: ", "dim")
                 self._screen.line(("  … ", "yellow"), name, shortened(plain(value)), hang=4)
             case (
-                StepStarted()
+                HistoryRepaired()
+                | StepStarted()
                 | ModelRetried()
                 | CallRequested()
                 | CallRejected()
@@ -117,6 +119,10 @@ class RunView:
     def _decided(self, note: Note) -> None:
         screen = self._screen
         match note:
+            case HistoryRepaired(findings):
+                for found in findings:
+                    told = f"message {found.message + 1}: {found.problem}; {found.mend}"
+                    screen.line(("  ! ", "yellow"), told, hang=4)
             case StepStarted(step, model):
                 screen.busy(f"step {step + 1}: waiting for {model}")
             case ModelRetried() as retried:

@@ -7,7 +7,9 @@
 from stepfold.loop import commands, events, notes
 from stepfold.loop._begin import begin
 from stepfold.loop._calls import fault_of
+from stepfold.loop._findings import Finding, FindingKind, FindingSeverity, RepairedHistory
 from stepfold.loop._fold import ReplyFold, fold_parts, normal_reply, parts_of
+from stepfold.loop._history import inspect_history, repair_history, validate_history
 from stepfold.loop._pending import open_requests, pending
 from stepfold.loop._program import (
     NO_LIMITS,
@@ -23,6 +25,7 @@ from stepfold.loop._program import (
 from stepfold.loop._prompt import convert_to_model_prompt
 from stepfold.loop._replay import Diverged, JournalEntry, JournalHeader, command_ids, replay
 from stepfold.loop._request import request_of
+from stepfold.loop._standardise import standardise_prompt
 from stepfold.loop._state import (
     EMPTY_TOOLBOX,
     Approval,
@@ -76,6 +79,9 @@ __all__ = (
     "Condition",
     "Diverged",
     "Done",
+    "Finding",
+    "FindingKind",
+    "FindingSeverity",
     "Identity",
     "Inbox",
     "JournalEntry",
@@ -89,6 +95,7 @@ __all__ = (
     "Preparing",
     "Program",
     "Progress",
+    "RepairedHistory",
     "Replied",
     "ReplyFold",
     "Resting",
@@ -113,6 +120,7 @@ __all__ = (
     "fault_of",
     "fold_parts",
     "has_tool_call",
+    "inspect_history",
     "is_loop_finished",
     "is_step_count",
     "negate",
@@ -122,10 +130,13 @@ __all__ = (
     "open_requests",
     "parts_of",
     "pending",
+    "repair_history",
     "replay",
     "request_of",
+    "standardise_prompt",
     "step",
     "stop_if",
     "token_budget",
     "tool_call_budget",
+    "validate_history",
 )

@@ -1,14 +1,12 @@
 """`begin`: from a prompt to the first state.
 
-A history comes from outside and may be half-written. It is repaired once, here, and history only
-grows from there: results without a call are dropped, and so are calls that repeat an id of their
-own message; calls that nobody will answer are closed as interrupted, in place. Calls whose approval
-was answered, or is still open, become the slots of a pre-phase (step -1); messages that follow them
-are held back until their results are written.
+The history is repaired once (`stepfold.loop._history` says how), and only grows from there. Calls
+whose approval was answered, or is still open, become the slots of a pre-phase (step -1); messages
+that follow them are held back until their results are written.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, TypeAlias
 
 from stepfold.loop._calls import (
     argument_text,
@@ -21,8 +19,10 @@ from stepfold.loop._calls import (
 )
 from stepfold.loop._close import advance, next_step
 from stepfold.loop._draft import Draft, Work
+from stepfold.loop._history import repair_history
 from stepfold.loop._ids import NO_IDS
 from stepfold.loop._program import RULES, Program
+from stepfold.loop._standardise import standardise_prompt
 from stepfold.loop._state import (
     Approval,
     Identity,
@@ -35,27 +35,20 @@ from stepfold.loop._state import (
     Transition,
     slot_key,
 )
+from stepfold.loop.notes import HistoryRepaired
 from stepfold.values import (
     ApprovalRequest,
     ApprovalResponse,
     AssistantMessage,
-    AssistantPart,
-    ErrorTextOutput,
     Instant,
     JsonText,
     Message,
-    SystemMessage,
     ToolCall,
     ToolMessage,
-    ToolPart,
-    ToolResult,
     UsageError,
-    UserMessage,
 )
 
-_UNANSWERED = "interrupted: this call was never answered"
-_OVERTAKEN = "not run: the conversation went on before anybody approved this call"
-_DRIFTED = "not run: the arguments are not those that approval was asked for"
+_DRIFTED: Final = "not run: the arguments are not those that approval was asked for"
 
 
 def begin(
@@ -64,33 +57,39 @@ def begin(
     """Start a run: check and repair the history, and issue the first commands.
 
     `run` names the run (ids of calls and approvals derive from it); `seed` decides the jitter of
-    retries; `at` is the time, in nanoseconds. The caller's sequence is not kept.
+    retries; `at` is the time, in nanoseconds. The caller's sequence is not kept. What was mended
+    in it is the first note: `HistoryRepaired`.
 
     Raises:
-        UsageError: the prompt is empty, not made of messages, or holds a system message although
-            the program does not allow it.
+        UsageError: the prompt is empty, not made of messages, or holds what `repair_history`
+            cannot mend, such as a system message although the program does not allow it.
     """
-    given = _standardised(program, prompt)
-    repair = _Repair(program, given)
+    history = repair_history(
+        standardise_prompt(prompt), allow_system_messages=program.allow_system_messages
+    )
+    for finding in history.refused:
+        part = "" if finding.part is None else f".content[{finding.part}]"
+        msg = f"prompt[{finding.message}]{part}: {finding.problem}"
+        raise UsageError(msg)
+    kept, held_back, open_calls = _open_calls(history.messages)
     identity = Identity(run, seed, at, program.fingerprint, RULES)
-    transcript = Transcript(tuple(repair.kept), held_back=tuple(repair.held_back))
     state = LoopState(
         identity,
         at,
-        transcript,
+        Transcript(kept, held_back=held_back),
         Ledger(),
         Preparing(0, at),
         Inbox(),
-        call_ids=NO_IDS.adding(repair.call_ids),
+        call_ids=NO_IDS.adding(_call_ids(history.messages)),
     )
     out = Draft(state)
     out.at(at)
-    if repair.open:
+    if history.mended:
+        out.notes.append(HistoryRepaired(history.mended))
+    if open_calls:
         slots = [
             _pre_phase_slot(program, Slot(index, call, "ready"), request, response, out)
-            if response is not None or not repair.held_back
-            else closed(-1, Slot(index, call, "ready"), "interrupted", _OVERTAKEN, out)
-            for index, (call, request, response) in enumerate(repair.open)
+            for index, (call, request, response) in enumerate(open_calls)
         ]
         unresolved = sum(slot.is_unresolved for slot in slots)
         advance(program, out, Work(-1, None, slots, unresolved=unresolved))
@@ -99,158 +98,55 @@ def begin(
     return Transition(out.state(), tuple(out.commands), tuple(out.notes))
 
 
-def _standardised(program: Program, prompt: str | Sequence[Message]) -> tuple[Message, ...]:
-    if isinstance(prompt, str):
-        if not prompt:
-            msg = "prompt: expected text or messages, got an empty string"
-            raise UsageError(msg)
-        return (UserMessage(prompt),)
-    if not hasattr(prompt, "__iter__"):
-        msg = f"prompt: expected text or a sequence of messages, got {type(prompt).__name__}"
-        raise UsageError(msg)
-    messages: list[Message] = []
-    for index, message in enumerate(prompt):
-        _require_message(program, index, message)
-        messages.append(message)
-    if not messages:
-        msg = "prompt: expected at least one message, got none"
-        raise UsageError(msg)
-    return tuple(messages)
+def _call_ids(messages: tuple[Message, ...]) -> set[str]:
+    return {
+        part.tool_call_id
+        for message in messages
+        if isinstance(message, AssistantMessage)
+        for part in message.content
+        if isinstance(part, ToolCall)
+    }
 
 
-def _require_message(program: Program, index: int, given: object) -> None:
-    if not isinstance(given, SystemMessage | UserMessage | AssistantMessage | ToolMessage):
-        msg = f"prompt[{index}]: expected a message, got {type(given).__name__}"
-        raise UsageError(msg)
-    if isinstance(given, SystemMessage) and not program.allow_system_messages:
-        msg = (
-            f"prompt[{index}]: a system message in a history is refused, since a history may "
-            "come from a user: put it into `instructions`, or set allow_system_messages=True"
-        )
-        raise UsageError(msg)
+_OpenCall: TypeAlias = tuple[ToolCall, ApprovalRequest, ApprovalResponse | None]
 
 
-class _Repair:
-    """One walk over a history from outside."""
+def _open_calls(
+    messages: tuple[Message, ...],
+) -> tuple[tuple[Message, ...], tuple[Message, ...], list[_OpenCall]]:
+    """What a repaired history leaves to be done: calls of its last turn, with their approvals.
 
-    def __init__(self, program: Program, messages: tuple[Message, ...]) -> None:
-        self.program: Final = program
-        self.kept: Final[list[Message]] = []
-        self.held_back: Final[list[Message]] = []
-        self.call_ids: Final[set[str]] = set()
-        self.open: list[tuple[ToolCall, ApprovalRequest, ApprovalResponse | None]] = []
-        self._responses: Final = _responses_in(messages)
-        last = max(
-            (i for i, m in enumerate(messages) if isinstance(m, AssistantMessage)), default=-1
-        )
-        place = 0
-        while place < len(messages):
-            message = messages[place]
-            if isinstance(message, AssistantMessage):
-                said = _with_ids_once(message)
-                place = self._turn(said, messages, place + 1, is_last=place == last)
-            elif isinstance(message, ToolMessage):
-                self._keep(_only_responses(message))
-                place += 1
-            else:
-                self._keep(message)
-                place += 1
-
-    def _keep(self, message: Message | None) -> None:
-        if message is not None:
-            (self.held_back if self.open else self.kept).append(message)
-
-    def _turn(
-        self, said: AssistantMessage, messages: tuple[Message, ...], place: int, *, is_last: bool
-    ) -> int:
-        """Take in an assistant message and the tool messages after it; gives what follows."""
-        answers: list[ToolMessage] = []
-        while place < len(messages) and isinstance(answer := messages[place], ToolMessage):
-            answers.append(answer)
-            place += 1
-        calls = [
-            part
-            for part in said.content
-            if isinstance(part, ToolCall) and not part.provider_executed
-        ]
-        self.call_ids.update(
-            part.tool_call_id for part in said.content if isinstance(part, ToolCall)
-        )
-        owed = {call.tool_call_id: call for call in calls}
-        paired: list[ToolMessage] = []
-        for answer in answers:
-            content = [
-                part
-                for part in answer.content
-                if isinstance(part, ApprovalResponse) or _taken(owed, part.tool_call_id)
-            ]
-            if len(content) == len(answer.content):
-                paired.append(answer)
-            elif content:
-                paired.append(ToolMessage(content, provider_options=answer.provider_options))
-        self._keep(said)
-        unanswered = self._settle(said, owed, is_last=is_last)
-        self.kept.extend(paired)
-        if unanswered:
-            self.kept.append(ToolMessage(unanswered))
-        return place
-
-    def _settle(
-        self, said: AssistantMessage, owed: Mapping[str, ToolCall], *, is_last: bool
-    ) -> list[ToolPart]:
-        """Close the calls that nobody will answer; keep those that an approval is for."""
-        requests = {
-            part.tool_call_id: part for part in said.content if isinstance(part, ApprovalRequest)
-        }
-        unanswered: list[ToolPart] = []
-        for call_id, call in owed.items():
-            request = requests.get(call_id)
-            if request is None or not is_last:
-                output = ErrorTextOutput(_UNANSWERED)
-                unanswered.append(ToolResult(call_id, call.tool_name, output))
-            else:
-                self.open.append((call, request, self._responses.get(request.approval_id)))
-        return unanswered
-
-
-def _with_ids_once(said: AssistantMessage) -> AssistantMessage:
-    """A turn in which each call has an id of its own; a second call of the same id is dropped.
-
-    No result could tell which of the two it answers.
+    Gives the messages up to the answers that are there, those that have to wait for the others,
+    and the calls. Only a response that came after its request counts, and of several the first.
     """
-    seen: set[str] = set()
-    content: list[AssistantPart] = []
-    for part in said.content:
-        if isinstance(part, ToolCall):
-            if part.tool_call_id in seen:
-                continue
-            seen.add(part.tool_call_id)
-        content.append(part)
-    if len(content) == len(said.content):
-        return said
-    return AssistantMessage(content, provider_options=said.provider_options)
-
-
-def _taken(owed: dict[str, ToolCall], call_id: str) -> bool:
-    """Whether a result answers a call that is still owed; each call is answered once."""
-    return owed.pop(call_id, None) is not None
-
-
-def _responses_in(messages: tuple[Message, ...]) -> dict[str, ApprovalResponse]:
-    """The first response to each request: it wins."""
+    last = max((i for i, m in enumerate(messages) if isinstance(m, AssistantMessage)), default=0)
+    said = messages[last]
+    if not isinstance(said, AssistantMessage):
+        return messages, (), []
+    answered: set[str] = set()
     responses: dict[str, ApprovalResponse] = {}
-    for message in messages:
+    for message in messages[last + 1 :]:
         if isinstance(message, ToolMessage):
             for part in message.content:
                 if isinstance(part, ApprovalResponse):
                     responses.setdefault(part.approval_id, part)
-    return responses
-
-
-def _only_responses(message: ToolMessage) -> ToolMessage | None:
-    """A tool message that answers no call: its results are orphans and are dropped."""
-    content = tuple(part for part in message.content if isinstance(part, ApprovalResponse))
-    return ToolMessage(content, provider_options=message.provider_options) if content else None
+                elif not part.provider_executed:
+                    answered.add(part.tool_call_id)
+    requests = {
+        part.tool_call_id: part for part in said.content if isinstance(part, ApprovalRequest)
+    }
+    open_calls: list[_OpenCall] = []
+    for call in said.content:
+        if isinstance(call, ToolCall) and not call.provider_executed:
+            request = requests.get(call.tool_call_id)
+            if request is not None and call.tool_call_id not in answered:
+                open_calls.append((call, request, responses.get(request.approval_id)))
+    if not open_calls:
+        return messages, (), []
+    end = last + 1
+    while end < len(messages) and isinstance(messages[end], ToolMessage):
+        end += 1
+    return messages[:end], messages[end:], open_calls
 
 
 def _pre_phase_slot(

@@ -7,6 +7,7 @@ from typing import TypeAlias, final
 
 from attrs import frozen
 
+from stepfold.loop._findings import Finding
 from stepfold.loop.commands import CallKey
 from stepfold.values import (
     Instant,
@@ -21,6 +22,14 @@ from stepfold.values import (
     ToolError,
     ToolResult,
 )
+
+
+@final
+@frozen(order=False)
+class HistoryRepaired:
+    """The history that the run was given had errors, and these were mended."""
+
+    findings: tuple[Finding, ...]
 
 
 @final
@@ -137,7 +146,8 @@ class RunEnded:
 
 
 Note: TypeAlias = (
-    StepStarted
+    HistoryRepaired
+    | StepStarted
     | ModelRetried
     | CallRequested
     | CallRejected
@@ -157,6 +167,7 @@ __all__ = (
     "CallOpened",
     "CallRejected",
     "CallRequested",
+    "HistoryRepaired",
     "ModelRetried",
     "Note",
     "RunBlocked",

@@ -1,7 +1,9 @@
 from stepfold.loop import commands, events, notes
 from stepfold.loop._begin import begin
 from stepfold.loop._calls import fault_of
+from stepfold.loop._findings import Finding, FindingKind, FindingSeverity, RepairedHistory
 from stepfold.loop._fold import ReplyFold, fold_parts, normal_reply, parts_of
+from stepfold.loop._history import inspect_history, repair_history, validate_history
 from stepfold.loop._pending import open_requests, pending
 from stepfold.loop._program import (
     NO_LIMITS,
@@ -17,6 +19,7 @@ from stepfold.loop._program import (
 from stepfold.loop._prompt import convert_to_model_prompt
 from stepfold.loop._replay import Diverged, JournalEntry, JournalHeader, command_ids, replay
 from stepfold.loop._request import request_of
+from stepfold.loop._standardise import standardise_prompt
 from stepfold.loop._state import (
     EMPTY_TOOLBOX,
     Approval,
@@ -70,6 +73,9 @@ __all__ = (
     "Condition",
     "Diverged",
     "Done",
+    "Finding",
+    "FindingKind",
+    "FindingSeverity",
     "Identity",
     "Inbox",
     "JournalEntry",
@@ -83,6 +89,7 @@ __all__ = (
     "Preparing",
     "Program",
     "Progress",
+    "RepairedHistory",
     "Replied",
     "ReplyFold",
     "Resting",
@@ -107,6 +114,7 @@ __all__ = (
     "fault_of",
     "fold_parts",
     "has_tool_call",
+    "inspect_history",
     "is_loop_finished",
     "is_step_count",
     "negate",
@@ -116,10 +124,13 @@ __all__ = (
     "open_requests",
     "parts_of",
     "pending",
+    "repair_history",
     "replay",
     "request_of",
+    "standardise_prompt",
     "step",
     "stop_if",
     "token_budget",
     "tool_call_budget",
+    "validate_history",
 )

@@ -1,5 +1,6 @@
 from typing import TypeAlias, final
 from attrs import frozen
+from stepfold.loop._findings import Finding
 from stepfold.loop.commands import CallKey
 from stepfold.values import (
     Instant,
@@ -14,6 +15,11 @@ from stepfold.values import (
     ToolError,
     ToolResult,
 )
+
+@final
+@frozen(order=False)
+class HistoryRepaired:
+    findings: tuple[Finding, ...]
 
 @final
 @frozen(order=False)
@@ -89,7 +95,8 @@ class RunEnded:
     end: RunEnd[JsonText]
 
 Note: TypeAlias = (
-    StepStarted
+    HistoryRepaired
+    | StepStarted
     | ModelRetried
     | CallRequested
     | CallRejected
@@ -107,6 +114,7 @@ __all__ = (
     "CallOpened",
     "CallRejected",
     "CallRequested",
+    "HistoryRepaired",
     "ModelRetried",
     "Note",
     "RunBlocked",

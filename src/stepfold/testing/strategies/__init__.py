@@ -5,7 +5,7 @@ arguments are keywords, ranges and percentages. Failures shrink towards one plai
 and a final answer.
 """
 
-from stepfold.testing.strategies._histories import histories, prompts
+from stepfold.testing.strategies._histories import histories, messy_histories, prompts
 from stepfold.testing.strategies._programs import (
     broken_conditions,
     counting_conditions,
@@ -39,6 +39,7 @@ __all__ = (
     "counting_conditions",
     "histories",
     "limits",
+    "messy_histories",
     "model_errors",
     "model_replies",
     "outputs",

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from attrs import evolve
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
@@ -98,6 +99,53 @@ def histories(
     if not messages or draw(flags(percent=50)):
         messages.append(UserMessage("The last question"))
     return tuple(messages)
+
+
+_EMPTY: tuple[Message, ...] = (AssistantMessage(()), ToolMessage(()), UserMessage(""))
+
+
+@st.composite
+def messy_histories(
+    draw: DrawFn, *, tools: Sequence[str] = TOOL_NAMES, max_turns: int = 4
+) -> tuple[Message, ...]:
+    """Draw conversations that were cut, reordered and written twice, as clients and stores do it.
+
+    Results stand before their calls, behind other messages or in those of the model; whole
+    messages are missing, empty, or there again; ids are used again.
+    """
+    messages = list(draw(histories(tools=tools, min_turns=1, max_turns=max_turns, broken=30)))
+    for _ in range(draw(st.integers(0, 4))):
+        place = draw(st.integers(0, len(messages) - 1))
+        message = messages[place]
+        match draw(st.sampled_from(["move", "move", "lose", "repeat", "empty", "confuse"])):
+            case "move":
+                messages.insert(draw(st.integers(0, len(messages) - 1)), messages.pop(place))
+            case "lose" if len(messages) > 1:
+                del messages[place]
+            case "repeat":
+                messages.insert(draw(st.integers(0, len(messages))), message)
+            case "empty":
+                messages.insert(place, draw(st.sampled_from(_EMPTY)))
+            case "confuse":
+                messages[place] = _confused(message)
+            case _:
+                pass
+    return tuple(messages)
+
+
+def _confused(message: Message) -> Message:
+    """The same, said by somebody else: results by the model, or by the provider."""
+    if not isinstance(message, ToolMessage):
+        return message
+    results = [part for part in message.content if isinstance(part, ToolResult)]
+    if len(results) < len(message.content):
+        return ToolMessage(
+            [
+                evolve(part, provider_executed=True) if isinstance(part, ToolResult) else part
+                for part in message.content
+            ]
+        )
+    return AssistantMessage(results)
 
 
 def prompts(

@@ -4,6 +4,7 @@ from stepfold.testing.laws._conditions import (
     conditions_form_an_algebra,
     progress_of,
 )
+from stepfold.testing.laws._histories import history_is_repaired_once, repair_loses_nothing
 from stepfold.testing.laws._models import (
     fold_ignores_chunks,
     generate_is_the_folded_stream,
@@ -64,6 +65,7 @@ __all__ = (
     "fold_ignores_chunks",
     "forgeries",
     "generate_is_the_folded_stream",
+    "history_is_repaired_once",
     "history_only_grows",
     "interrupted_calls",
     "middleware_is_a_monoid",
@@ -79,6 +81,7 @@ __all__ = (
     "prompt_is_paired",
     "provider_results_are_awaited",
     "renaming_is_idempotent",
+    "repair_loses_nothing",
     "repairs_count",
     "request_is_paired",
     "resumed_run_is_the_same",

@@ -1,4 +1,4 @@
-from stepfold.testing.strategies._histories import histories, prompts
+from stepfold.testing.strategies._histories import histories, messy_histories, prompts
 from stepfold.testing.strategies._programs import (
     broken_conditions,
     counting_conditions,
@@ -32,6 +32,7 @@ __all__ = (
     "counting_conditions",
     "histories",
     "limits",
+    "messy_histories",
     "model_errors",
     "model_replies",
     "outputs",

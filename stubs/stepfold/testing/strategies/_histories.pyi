@@ -13,6 +13,10 @@ def histories(
     max_turns: int = 3,
     broken: int = 20,
 ) -> tuple[Message, ...]: ...
+@st.composite
+def messy_histories(
+    draw: DrawFn, *, tools: Sequence[str] = TOOL_NAMES, max_turns: int = 4
+) -> tuple[Message, ...]: ...
 def prompts(
     *, tools: Sequence[str] = TOOL_NAMES, histories_percent: int = 40
 ) -> SearchStrategy[str | tuple[Message, ...]]: ...

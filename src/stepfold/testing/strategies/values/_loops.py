@@ -1,7 +1,7 @@
 """Commands, events, notes, phases and states, whether or not a run can reach them."""
 
 from functools import cache
-from typing import Literal
+from typing import Literal, get_args
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
@@ -198,6 +198,26 @@ def _run_events() -> SearchStrategy[events.Event]:
 # --- notes ------------------------------------------------------------------------------------
 
 
+def findings() -> SearchStrategy[loop.Finding]:
+    """Draw what may be wrong with a history."""
+    return _findings()
+
+
+@cache
+def _findings() -> SearchStrategy[loop.Finding]:
+    kinds: tuple[loop.FindingKind, ...] = get_args(loop.FindingKind)
+    severities: tuple[loop.FindingSeverity, ...] = get_args(loop.FindingSeverity)
+    return st.builds(
+        loop.Finding,
+        st.sampled_from(kinds),
+        st.sampled_from(severities),
+        counts,
+        st.none() | counts,
+        strings(),
+        strings(),
+    )
+
+
 def run_notes() -> SearchStrategy[notes.Note]:
     """Draw what the loop decided."""
     return _run_notes()
@@ -206,6 +226,7 @@ def run_notes() -> SearchStrategy[notes.Note]:
 @cache
 def _run_notes() -> SearchStrategy[notes.Note]:
     return st.one_of(
+        st.builds(notes.HistoryRepaired, tuples_of(findings())),
         st.builds(notes.StepStarted, steps, names()),
         st.builds(notes.ModelRetried, steps, counts, names(), model_error_reasons(), instants()),
         st.builds(notes.CallRequested, call_keys(), tool_calls()),

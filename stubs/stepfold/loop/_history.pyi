@@ -1,0 +1,13 @@
+from collections.abc import Sequence
+from stepfold.loop._findings import Finding, RepairedHistory
+from stepfold.values import Message, Outcome
+
+def inspect_history(
+    messages: Sequence[Message], *, allow_system_messages: bool = False
+) -> tuple[Finding, ...]: ...
+def validate_history(
+    messages: Sequence[Message], *, allow_system_messages: bool = False
+) -> Outcome[tuple[Message, ...], tuple[Finding, ...]]: ...
+def repair_history(
+    messages: Sequence[Message], *, allow_system_messages: bool = False
+) -> RepairedHistory: ...
