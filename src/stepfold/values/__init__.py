@@ -45,6 +45,8 @@ from stepfold.values._outcome import (
     settle,
     succeeded,
 )
+from stepfold.values._partial_json import PartialJsonReader
+from stepfold.values._partial_views import PartialArray, PartialJson, PartialObject
 from stepfold.values._parts import (
     ApprovalRequest,
     ApprovalResponse,
@@ -198,6 +200,10 @@ __all__ = (
     "OpenRequest",
     "Outcome",
     "OutputTokenDetails",
+    "PartialArray",
+    "PartialJson",
+    "PartialJsonReader",
+    "PartialObject",
     "Performance",
     "Ping",
     "ProviderTool",

@@ -190,6 +190,8 @@ def _thaw(value: object) -> object:
         return dict(value)
     if _is_mapping(value):
         return {_key(key): item for key, item in value.items()}
+    if _is_sequence(value):
+        return list(value)
     msg = f"{type(value).__name__} has no JSON form"
     raise TypeError(msg)
 
@@ -262,11 +264,11 @@ def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return members
 
 
-_strict = json.JSONDecoder(
-    parse_float=_finite, parse_constant=_constant, object_pairs_hook=_members
-)
+STRICT = json.JSONDecoder(parse_float=_finite, parse_constant=_constant, object_pairs_hook=_members)
+"""Refuses duplicate keys, `__proto__` and numbers that are none; bounds are checked apart."""
+
 _token = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]|\d+', re.DOTALL)
-_surrogate_escape = re.compile(r"\\u[dD][89a-fA-F]")
+SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def _out_of_bounds(text: str, bounds: JsonBounds) -> JsonFault | None:
@@ -304,10 +306,10 @@ def parse_json(text: str, bounds: JsonBounds = DEFAULT_BOUNDS) -> Outcome[object
     if fault is not None:
         return Failure(fault)
     try:
-        value: object = _strict.decode(text)
+        value: object = STRICT.decode(text)
         if not text.isascii():
             text.encode()
-        if _surrogate_escape.search(text):
+        if SURROGATE_ESCAPE.search(text):
             _compact.encode(value).encode()
     except json.JSONDecodeError as error:
         return Failure(JsonFault(error.msg, error.pos))

@@ -36,6 +36,8 @@ from stepfold.values._messages import (
     UserMessage,
 )
 from stepfold.values._outcome import Failure, Outcome, Success, fold, settle, succeeded
+from stepfold.values._partial_json import PartialJsonReader
+from stepfold.values._partial_views import PartialArray, PartialJson, PartialObject
 from stepfold.values._parts import (
     ApprovalRequest,
     ApprovalResponse,
@@ -189,6 +191,10 @@ __all__ = (
     "OpenRequest",
     "Outcome",
     "OutputTokenDetails",
+    "PartialArray",
+    "PartialJson",
+    "PartialJsonReader",
+    "PartialObject",
     "Performance",
     "Ping",
     "ProviderTool",
