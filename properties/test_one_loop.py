@@ -13,6 +13,7 @@ from stepfold.loop import (
     JournalHeader,
     LoopState,
     Program,
+    Timeouts,
     Transition,
     begin,
     command_ids,
@@ -194,6 +195,41 @@ def test_every_driver_gives_one_run(data: st.DataObject, program: Program) -> No
             state = on(backend, way, program, prompt, runtime)
             laws.same_run(state, plain)
             journal_is_exact(program, prompt, runtime, state)
+
+
+async def streamed_beside(
+    program: Program, first: Transition, runtime: Runtime[None], cancel: CancelHandle | None
+) -> LoopState:
+    return await streamed(program, first, runtime, cancel or CancelHandle())
+
+
+AMPLE = st.sampled_from([Timeouts(), Timeouts(first_chunk=3600), Timeouts(chunk=3600)])
+SECONDS = st.sampled_from([None, 0.5, 1.0, 2.0, 3.0, 5.0, 9.0, 3600.0])
+
+
+@given(st.data(), real_programs(), SECONDS, SECONDS, st.sampled_from(["asyncio", "trio"]))
+def test_limits_of_time_hold_alike_under_every_driver(
+    data: st.DataObject,
+    program: Program,
+    total: float | None,
+    step: float | None,
+    backend: str,
+) -> None:
+    """Time passes in the pauses before retries only, so that it is the same for all."""
+    world = data.draw(worlds(program=program, max_turns=3, hostile=5, failing=40))
+    timeouts = evolve(data.draw(AMPLE), total=total, step=step)
+    program = evolve(program, timeouts=timeouts)
+
+    runtime = runtime_of(program, world)
+    plain = drive_sync(program, begun(program, "Hello"), runtime)
+    journal_is_exact(program, "Hello", runtime, plain)
+    laws.end_can_be_sent(plain)
+
+    for way in (generated, streamed, streamed_beside):
+        runtime = runtime_of(program, world, chunk_size=3, tools=SLOW)
+        state = on(backend, way, program, "Hello", runtime)
+        laws.same_run(state, plain)
+        journal_is_exact(program, "Hello", runtime, state)
 
 
 @given(st.data(), real_programs(), st.sampled_from(["asyncio", "trio"]), st.integers(0, 6))

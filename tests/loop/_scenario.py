@@ -22,6 +22,7 @@ from stepfold.loop import (
     RetryPolicy,
     Slot,
     StopCondition,
+    Timeouts,
     ToolSpec,
     Transition,
     Waiting,
@@ -117,6 +118,7 @@ class ProgramOptions(TypedDict, total=False):
     stop_when: StopCondition
     limits: Limits
     retry: RetryPolicy
+    timeouts: Timeouts
     bounds: JsonBounds
     headers: tuple[tuple[str, str], ...]
     allow_system_messages: bool

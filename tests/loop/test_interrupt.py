@@ -11,6 +11,7 @@ from stepfold.loop import (
     Preparing,
     Resting,
     RetryPolicy,
+    Timeouts,
     Waiting,
     Working,
     pending,
@@ -34,6 +35,7 @@ from stepfold.values import (
     DeniedOutput,
     ErrorTextOutput,
     IllegalEvent,
+    JsonText,
     Stop,
     Stopped,
     TextOutput,
@@ -159,6 +161,17 @@ def test_a_step_can_run_out_of_time() -> None:
     run.feed(TimedOut("step", 0, run.soon))
 
     assert Stopped(Stop("timeout-step")) == run.end
+
+
+def test_a_time_out_says_what_the_limit_was() -> None:
+    """In seconds, as the program gives it."""
+    run = started(program(timeouts=Timeouts(total=1.5, step=2)))
+    run.feed(TimedOut("step", 0, run.soon))
+    again = started(program(timeouts=Timeouts(total=1.5, step=2)))
+    again.time_out()
+
+    assert Stopped(Stop("timeout-step", JsonText('{"limit":2}'))) == run.end
+    assert Stopped(Stop("timeout-total", JsonText('{"limit":1.5}'))) == again.end
 
 
 def test_the_time_limit_of_a_step_that_is_over_is_stale() -> None:

@@ -6,7 +6,15 @@ from typing import Any, cast, final
 import pytest
 from attrs import frozen
 
-from stepfold.loop import Limits, OutputSpec, Program, RetryPolicy, StopCondition, is_step_count
+from stepfold.loop import (
+    Limits,
+    OutputSpec,
+    Program,
+    RetryPolicy,
+    StopCondition,
+    Timeouts,
+    is_step_count,
+)
 from stepfold.values import (
     JsonFormat,
     JsonText,
@@ -208,6 +216,8 @@ def test_equal_programs_have_one_fingerprint() -> None:
         {"stop_when": is_step_count(3)},
         {"limits": Limits(steps=3)},
         {"retry": RetryPolicy(max_retries=9)},
+        {"timeouts": Timeouts(total=9)},
+        {"timeouts": Timeouts(tools={"look": 9})},
         {"prepares": True},
         {"repairs": True},
         {"checks_stop": True},

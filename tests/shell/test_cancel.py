@@ -10,7 +10,7 @@ import pytest
 from attrs import field, frozen
 
 from stepfold.agent import Agent, Run
-from stepfold.loop import RetryPolicy, replay
+from stepfold.loop import RetryPolicy, parts_of, replay
 from stepfold.loop.events import Cancelled as CancelledEvent
 from stepfold.ports import LanguageModel, streamed
 from stepfold.shell import CancelHandle, MemoryJournal, tool
@@ -27,6 +27,7 @@ from stepfold.values import (
     StreamStart,
     Success,
     TextDelta,
+    TextEnd,
     TextStart,
     ToolError,
     ToolResult,
@@ -217,6 +218,84 @@ async def test_between_two_parts() -> None:
     assert run.end == Cancelled("read enough")
     assert kinds == ["StepStarted", "StreamStart", "TextStart", "RunEnded"]
     assert model.closed == ["stream"]
+
+
+@final
+@frozen
+class Scoped:
+    """A model that holds a scope of its own from one part to the next, and may hang."""
+
+    hangs: bool
+    provider: str = "acme"
+    model_id: str = "scoped"
+
+    async def generate(self, request: ModelRequest, /) -> ModelReply:
+        raise NotImplementedError
+
+    @streamed
+    async def stream(self, request: ModelRequest, /) -> AsyncGenerator[StreamPart]:
+        with anyio.fail_after(60):
+            for part in parts_of(DONE):
+                await anyio.lowlevel.checkpoint()
+                yield part
+                if self.hangs and isinstance(part, TextDelta):
+                    await anyio.sleep_forever()
+
+
+@pytest.mark.parametrize("hangs", [False, True])
+async def test_a_model_may_hold_a_scope_while_it_streams(hangs: bool) -> None:
+    """It is opened, read and closed by one task, so its scopes and ours nest."""
+    run = await cancelled(Agent(model=Scoped(hangs)), streams=True)
+
+    assert run.end == (Cancelled("enough") if hangs else Completed("done"))
+    assert run.text == "done"
+
+
+@pytest.mark.parametrize("hangs", [False, True])
+async def test_such_a_stream_can_be_left_at_every_part(hangs: bool) -> None:
+    """Leaving early unwinds all scopes in order."""
+    for after in range(5):
+        stream = Agent(model=Scoped(hangs)).stream("Go.", cancel=CancelHandle())
+        async with stream:
+            for _ in range(after):
+                await anext(stream)
+        assert (await stream.run()).end == Cancelled("the stream was left")
+
+
+async def test_a_reader_that_gives_up_a_wait_loses_nothing() -> None:
+    """Its scope is not over what the model does; the next pull gets what came meanwhile."""
+    words = ["a", "b", "c", "d", "e"]
+
+    @final
+    class Slow:
+        provider = "acme"
+        model_id = "slow"
+
+        async def generate(self, request: ModelRequest, /) -> ModelReply:
+            raise NotImplementedError
+
+        @streamed
+        async def stream(self, request: ModelRequest, /) -> AsyncGenerator[StreamPart]:
+            yield TextStart("0")
+            for word in words:
+                await anyio.sleep(0.02)
+                yield TextDelta("0", word)
+            yield TextEnd("0")
+            yield Finish(FinishReason("stop"))
+
+    said: list[str] = []
+    given_up = 0
+    async with Agent(model=Slow()).stream("Go.", cancel=CancelHandle()) as stream:
+        text = stream.text()
+        while len(said) < len(words):
+            with anyio.move_on_after(0.005) as scope:
+                said.append(await anext(text))
+            given_up += scope.cancelled_caught
+        run = await stream.run()
+
+    assert given_up
+    assert said == words
+    assert run.end == Completed("abcde")
 
 
 async def test_a_run_at_rest_can_be_cancelled_while_it_is_read() -> None:

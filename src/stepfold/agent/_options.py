@@ -5,7 +5,7 @@ from typing import Required
 
 from typing_extensions import TypedDict
 
-from stepfold.loop import Limits, RetryPolicy, StopCondition
+from stepfold.loop import Limits, RetryPolicy, StopCondition, Timeouts
 from stepfold.ports import Clock, Journal, LanguageModel
 from stepfold.shell import CancelHandle
 from stepfold.values import CallSettings, ToolChoice
@@ -34,7 +34,8 @@ class AgentOptions(TypedDict, total=False):
     and the like. `tool_choice` says whether the model may, must or must not call tools, in every
     step. `retry` says when a failed model call is made again. `provider_options` is what only one
     provider understands, by provider. `concurrency` is how many tools of one run may be at work
-    at once. `allow_system_messages` says whether a history may hold system messages.
+    at once. `timeout` is how long things may take: in seconds for a whole run, or `Timeouts`.
+    `allow_system_messages` says whether a history may hold system messages.
     """
 
     instructions: str
@@ -45,6 +46,7 @@ class AgentOptions(TypedDict, total=False):
     retry: RetryPolicy | None
     provider_options: Mapping[str, object] | None
     concurrency: int | None
+    timeout: float | Timeouts | None
     allow_system_messages: bool
 
 

@@ -1,5 +1,6 @@
 """The program that an agent's options describe: each option is checked as it is read."""
 
+import math
 from collections.abc import Mapping
 from typing import Never
 
@@ -10,7 +11,16 @@ from stepfold.agent._checks import (
     require_kind,
 )
 from stepfold.agent._options import AgentOptions
-from stepfold.loop import Limits, OutputSpec, Program, RetryPolicy, ToolSpec, is_step_count
+from stepfold.loop import (
+    NO_TIMEOUTS,
+    Limits,
+    OutputSpec,
+    Program,
+    RetryPolicy,
+    Timeouts,
+    ToolSpec,
+    is_step_count,
+)
 from stepfold.shell import Hooks
 from stepfold.values import NO_SETTINGS, CallSettings, ProviderTool, UsageError
 
@@ -56,11 +66,23 @@ def program_of(
         ),
         limits=Limits() if limits is None else limits,
         retry=RetryPolicy() if retry is None else retry,
+        timeouts=_timeouts(options.get("timeout")),
         provider_options=json_options(options.get("provider_options")),
         allow_system_messages=options.get("allow_system_messages", False),
         prepares=hooks.prepare_step is not None,
         repairs=hooks.repair_tool_call is not None,
     )
+
+
+def _timeouts(given: float | Timeouts | None) -> Timeouts:
+    """How long things may take; a number is for the whole run."""
+    if given is None:
+        return NO_TIMEOUTS
+    if isinstance(given, Timeouts):
+        return given
+    if type(given) not in {int, float} or not 0 < given < math.inf:
+        raise UsageError(f"timeout: expected seconds above zero, or Timeouts, got {given!r}")
+    return Timeouts(total=given)
 
 
 def checked_concurrency(given: int | None) -> int | None:

@@ -249,7 +249,8 @@ def issue(program: Program, out: Draft, work: Work) -> None:
             work.running += 1
             if limit is not None:
                 issued[name] = issued.get(name, 0) + 1
-            deadline = None if spec.timeout is None else out.now + spec.timeout
+            timeout = program.timeout_of(spec)
+            deadline = None if timeout is None else out.now + timeout
             out.commands.append(RunTool(slot_key(step, slot), name, deadline))
             slots[place] = slot.running(deadline)
     if issued:

@@ -1,5 +1,7 @@
 """What comes from outside at any time: an end, a word to the model, a new process."""
 
+from typing import Literal
+
 from attrs import evolve
 
 from stepfold.loop._calls import closed, given_up
@@ -11,7 +13,16 @@ from stepfold.loop._program import Program
 from stepfold.loop._record import write
 from stepfold.loop._state import Calling, Inbox, Resting, Slot, Working
 from stepfold.loop.events import MessageSteered, Resumed
-from stepfold.values import NO_USAGE, IllegalEvent, JsonText, ModelReply, RunEnd
+from stepfold.values import (
+    EMPTY_OBJECT,
+    NO_USAGE,
+    IllegalEvent,
+    JsonText,
+    ModelReply,
+    RunEnd,
+    Stop,
+    Stopped,
+)
 
 _INTERRUPTED = "interrupted: the run ended while this call was open; it may or may not have run"
 _OVERTAKEN = "not run: somebody spoke before this call was answered"
@@ -32,6 +43,14 @@ def interrupt(out: Draft, end: RunEnd[JsonText], partial: ModelReply | None) -> 
         case _:
             pass
     finish(out, end)
+
+
+def timed_out(program: Program, limit: Literal["total", "step"]) -> Stopped:
+    """The end of a run that took too long; its evidence is the limit in seconds, if it is known."""
+    timeouts = program.timeouts
+    seconds = timeouts.total if limit == "total" else timeouts.step
+    evidence = EMPTY_OBJECT if seconds is None else JsonText.of({"limit": seconds})
+    return Stopped(Stop(f"timeout-{limit}", evidence))
 
 
 def _release(out: Draft, calling: Calling, partial: ModelReply | None) -> None:
@@ -92,5 +111,6 @@ def _restarted(program: Program, step: int, slot: Slot, out: Draft) -> Slot:
     spec = program.tools.get(slot.call.tool_name)
     if spec is None or (slot.started and not spec.idempotent):
         return closed(step, slot, "interrupted", _CRASHED, out)
-    again = slot.running(None if spec.timeout is None else out.now + spec.timeout)
+    timeout = program.timeout_of(spec)
+    again = slot.running(None if timeout is None else out.now + timeout)
     return evolve(again, attempt=slot.attempt + 1) if slot.started else again

@@ -1,15 +1,16 @@
 """`Program`: what the user configured, as code. Never serialised; compared by identity."""
 
 import hashlib
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from types import MappingProxyType
-from typing import Literal, Protocol, TypeAlias, final, runtime_checkable
+from typing import Literal, TypeAlias, final
 
 from attrs import field, frozen
 
-from stepfold.loop._stop import Named, StopCondition, condition_name, is_step_count
+from stepfold.loop._figures import OfTools, by_name, not_negative
+from stepfold.loop._stop import StopCondition, condition_name, is_step_count
+from stepfold.loop._timeouts import NO_TIMEOUTS, Timeouts
 from stepfold.schema import SchemaFault
 from stepfold.values import (
     DEFAULT_BOUNDS,
@@ -38,12 +39,6 @@ Check: TypeAlias = Callable[[object], tuple[SchemaFault, ...]]
 """The structural decoder of a tool's input: what is wrong with a parsed document, if anything."""
 
 
-def _not_negative(name: str, value: float | None) -> None:
-    if value is not None and not 0 <= value < math.inf:
-        msg = f"{name}: expected a finite number that is not negative, got {value!r}"
-        raise UsageError(msg)
-
-
 @final
 @frozen(order=False, kw_only=True)
 class RetryPolicy:
@@ -65,37 +60,19 @@ class RetryPolicy:
     max_retry_after: float = 60.0
 
     def __attrs_post_init__(self) -> None:
-        _not_negative("RetryPolicy.max_retries", self.max_retries)
-        _not_negative("RetryPolicy.initial_delay", self.initial_delay)
-        _not_negative("RetryPolicy.factor", self.factor)
-        _not_negative("RetryPolicy.max_delay", self.max_delay)
-        _not_negative("RetryPolicy.jitter", self.jitter)
-        _not_negative("RetryPolicy.max_retry_after", self.max_retry_after)
+        not_negative("RetryPolicy.max_retries", self.max_retries)
+        not_negative("RetryPolicy.initial_delay", self.initial_delay)
+        not_negative("RetryPolicy.factor", self.factor)
+        not_negative("RetryPolicy.max_delay", self.max_delay)
+        not_negative("RetryPolicy.jitter", self.jitter)
+        not_negative("RetryPolicy.max_retry_after", self.max_retry_after)
         if self.jitter > 1:
             msg = f"RetryPolicy.jitter: expected a share between 0 and 1, got {self.jitter!r}"
             raise UsageError(msg)
 
 
-@runtime_checkable
-class _Counts(Protocol):
-    """A mapping that a variable holds: type checkers take the type of its keys as it is."""
-
-    def items(self) -> Iterable[tuple[str | Named, int]]: ...
-
-
-_CallLimits: TypeAlias = Mapping[str | Named, int] | _Counts | Sequence[tuple[str | Named, int]]
-
-
-def _calls_by_name(given: _CallLimits) -> tuple[tuple[str, int], ...]:
-    limits: dict[str, int] = {}
-    for tool, count in given.items() if isinstance(given, _Counts) else given:
-        name = tool if isinstance(tool, str) else tool.name
-        _not_negative(f"Limits.calls_of[{name!r}]", count)
-        if name in limits:
-            msg = f"Limits.calls_of: expected each tool once, got {name!r} twice"
-            raise UsageError(msg)
-        limits[name] = count
-    return tuple(sorted(limits.items()))
+def _calls_by_name(given: OfTools[int]) -> tuple[tuple[str, int], ...]:
+    return by_name("Limits.calls_of", given, not_negative)
 
 
 @final
@@ -122,10 +99,10 @@ class Limits:
     wrap_up_tokens: int | None = None
 
     def __attrs_post_init__(self) -> None:
-        _not_negative("Limits.steps", self.steps)
-        _not_negative("Limits.tokens", self.tokens)
-        _not_negative("Limits.tool_calls", self.tool_calls)
-        _not_negative("Limits.wrap_up_tokens", self.wrap_up_tokens)
+        not_negative("Limits.steps", self.steps)
+        not_negative("Limits.tokens", self.tokens)
+        not_negative("Limits.tool_calls", self.tool_calls)
+        not_negative("Limits.wrap_up_tokens", self.wrap_up_tokens)
 
 
 NO_LIMITS = Limits()
@@ -213,6 +190,7 @@ class Program:
     stop_when: StopCondition = field(factory=lambda: is_step_count(20))
     limits: Limits = NO_LIMITS
     retry: RetryPolicy = RetryPolicy()
+    timeouts: Timeouts = NO_TIMEOUTS
     bounds: JsonBounds = DEFAULT_BOUNDS
     provider_options: JsonText | None = None
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
@@ -245,10 +223,26 @@ class Program:
             if name not in self.tools:
                 msg = f"Limits.calls_of: expected one of the tools ({known}), got {name!r}"
                 raise UsageError(msg)
+        for name, _ in self.timeouts.tools:
+            if name not in self.tools:
+                msg = f"Timeouts.tools: expected one of the tools ({known}), got {name!r}"
+                raise UsageError(msg)
         condition: object = self.stop_when
         if not callable(condition):
             msg = f"stop_when: expected a function of Progress, got {condition!r}"
             raise UsageError(msg)
+
+    def timeout_of(self, tool: ToolSpec) -> int | None:
+        """How long a call of this tool may take, in nanoseconds; `None` is no limit."""
+        timeouts = self.timeouts
+        if timeouts is NO_TIMEOUTS:
+            return tool.timeout
+        seconds = dict(timeouts.tools).get(tool.name)
+        if seconds is None:
+            if tool.timeout is not None or timeouts.tool is None:
+                return tool.timeout
+            seconds = timeouts.tool
+        return int(seconds * SECOND)
 
     @cached_property
     def tool_names(self) -> tuple[str, ...]:
@@ -266,7 +260,7 @@ class Program:
         return hashlib.sha256(dump_json(self._outline()).encode()).hexdigest()
 
     def _outline(self) -> dict[str, object]:
-        limits, retry = self.limits, self.retry
+        limits, retry, timeouts = self.limits, self.retry, self.timeouts
         choice = self.tool_choice
         output = self.output.format
         outline: dict[str, object] = {
@@ -303,6 +297,14 @@ class Program:
                 retry.max_delay,
                 retry.jitter,
                 retry.max_retry_after,
+            ],
+            "timeouts": [
+                timeouts.total,
+                timeouts.step,
+                timeouts.first_chunk,
+                timeouts.chunk,
+                timeouts.tool,
+                [list(pair) for pair in timeouts.tools],
             ],
             "hooks": [self.prepares, self.repairs, self.checks_stop],
             "bounds": [self.bounds.length, self.bounds.depth, self.bounds.digits],

@@ -59,7 +59,7 @@ from stepfold.loop._calls import (
 )
 from stepfold.loop._close import advance, call, finish, next_step, rest, stopped
 from stepfold.loop._draft import Draft, Work
-from stepfold.loop._interrupt import interrupt, resume, steer
+from stepfold.loop._interrupt import interrupt, resume, steer, timed_out
 from stepfold.loop._model_call import on_failure, on_reply, recall, visible_names, visible_tools
 from stepfold.loop._program import Program, ToolSpec
 from stepfold.loop._prompt import unpaired
@@ -105,7 +105,7 @@ from stepfold.loop.events import (
     Waited,
 )
 from stepfold.values import Cancelled as CancelledEnd
-from stepfold.values import Failed, HookFailed, NamedTool, Stop, Stopped, UnpairedPrompt
+from stepfold.values import Failed, HookFailed, NamedTool, Stop, UnpairedPrompt
 
 
 def step(program: Program, state: LoopState, event: Event) -> Transition:
@@ -145,7 +145,7 @@ def _dispatch(program: Program, out: Draft, event: Event) -> None:
                 refuse_unissued_step(out, at_step, first=-1)
                 return
             out.at(event.at)
-            interrupt(out, Stopped(Stop(f"timeout-{limit}")), event.partial)
+            interrupt(out, timed_out(program, limit), event.partial)
         case Cancelled(reason):
             out.at(event.at)
             interrupt(out, CancelledEnd(reason), event.partial)

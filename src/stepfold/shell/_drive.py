@@ -1,6 +1,7 @@
 """`drive` and `drive_sync`: carry a run on until it rests or has ended."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TypeVar
 
 import anyio
@@ -11,14 +12,13 @@ from stepfold.loop.commands import CallModel, Command, RunTool
 from stepfold.loop.events import Event
 from stepfold.ports import BLOCKING
 from stepfold.shell._cancel import CancelHandle
-from stepfold.shell._driver import Driver
+from stepfold.shell._driver import OUTER, Driver
 from stepfold.shell._runtime import Runtime
+from stepfold.shell._stream import StreamDriver
 from stepfold.shell._waiting import LoopWaiting, ThreadWaiting, run_now
 from stepfold.values import UsageError
 
 D = TypeVar("D")
-
-OUTER = "cancelled by the caller"
 
 
 async def drive(
@@ -48,15 +48,14 @@ async def driven(
 
     The driver knows the exception behind a failure.
     """
+    if program.timeouts.of_chunks:
+        return await _read(StreamDriver(program, first, runtime, cancel), events)
     driver = Driver(program, first, runtime, LoopWaiting(), cancel)
     driver.check()
     try:
         for event in events:
             await driver.feed(event)
-        if cancel is None:
-            await driver.run()
-        else:
-            await _run_cancellable(driver, cancel)
+        await driver.run_until_asked()
     except anyio.get_cancelled_exc_class():
         await driver.cancel(OUTER)
         raise
@@ -65,24 +64,25 @@ async def driven(
     return driver
 
 
-async def _run_cancellable(driver: Driver[D], cancel: CancelHandle) -> None:
-    if cancel.reason is None:
-        with anyio.CancelScope() as scope:
-            cancel.attach(scope)
-            try:
-                await driver.run()
-            finally:
-                cancel.detach(scope)
-    if cancel.reason is not None:
-        await driver.cancel(cancel.reason)
+async def _read(driver: StreamDriver[D], events: Sequence[Event]) -> Driver[D]:
+    """Carry a run on as a stream: only there can be seen how long a model says nothing."""
+    async with driver:
+        for event in events:
+            await driver.feed(event)
+        with suppress(StopAsyncIteration):
+            while True:
+                await driver.pull()
+    return driver
 
 
 def drive_sync(program: Program, first: Transition, runtime: Runtime[D]) -> LoopState:
     """Carry out the commands of a run in this thread, without any event loop.
 
     Tools run one after another, in call order. Coroutines are run as long as they never suspend;
-    behind the ports, waiting blocks. A running tool cannot be interrupted: that it took too long
-    shows when it returns.
+    behind the ports, waiting blocks. Nothing that runs can be interrupted: that a tool took too
+    long shows when it returns, and a time limit of the run or of a step holds before the next
+    command; what was carried out until then is kept. Models are asked for whole replies, so
+    `first_chunk` and `chunk` of `Timeouts` do not hold here.
 
     Raises:
         UsageError: a tool or a model is marked `async_only`, or a coroutine needs an event loop;
@@ -109,7 +109,7 @@ def driven_sync(program: Program, first: Transition, runtime: Runtime[D]) -> Dri
     driver.check()
     token = BLOCKING.set(True)
     try:
-        run_now(driver.run(), lambda: driver.doing)
+        run_now(driver.run_until_asked(), lambda: driver.doing)
     finally:
         run_now(driver.keeper.aclose(), lambda: "closing what the model kept")
         BLOCKING.reset(token)
@@ -137,6 +137,19 @@ class SequentialDriver(Driver[D]):
             case _:
                 self.doing = type(command).__name__
         await super().carry_out(command)
+
+    @override
+    async def run_until_asked(self) -> None:
+        """Carry out commands until the run rests or has ended, or its time is up."""
+        if self.limits is not None:
+            self.limits.begin(self.state.phase)
+        await self.run()
+        await self.end_as_asked()
+
+    @override
+    async def feed_last(self, event: Event) -> None:
+        """Let the end of the run happen."""
+        await self.journaled(event)
 
     @override
     async def feed(self, event: Event) -> None:

@@ -37,6 +37,7 @@ from stepfold.loop.commands import (
     CallModel,
     CheckStop,
     Command,
+    ModelCallKey,
     PrepareStep,
     RepairCall,
     ResolveApproval,
@@ -52,6 +53,7 @@ from stepfold.loop.events import (
     ModelFailed,
     ModelReplied,
     StepPrepared,
+    TimedOut,
     ToolReturned,
     ToolStarted,
     Waited,
@@ -63,10 +65,12 @@ from stepfold.shell._execute import binding_error, execute
 from stepfold.shell._hooks import decided, missing_hooks, prepared, repaired
 from stepfold.shell._keeping import RunKeeper
 from stepfold.shell._runtime import Runtime
+from stepfold.shell._time_limits import TimeLimits, limits_of
 from stepfold.shell._tool import ToolContext
 from stepfold.shell._waiting import Waiting, missed_loop, needs_loop
 from stepfold.values import (
     Failed,
+    Instant,
     JsonText,
     ModelError,
     ModelErrorReason,
@@ -77,6 +81,8 @@ from stepfold.values import (
 )
 
 D = TypeVar("D")
+
+OUTER = "cancelled by the caller"
 
 _SHIELD_SECONDS = 5.0
 
@@ -98,6 +104,7 @@ class Driver(Generic[D]):
         self.waiting = waiting
         self.clock: Clock = runtime.clock
         self.keeper: RunKeeper = RunKeeper()
+        self.limits: TimeLimits | None = limits_of(program.timeouts, runtime.clock)
         self._handle = cancel
         self._raised: tuple[ModelErrorReason, Exception] | None = None
         self._fault: BaseException | None = None
@@ -116,10 +123,15 @@ class Driver(Generic[D]):
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing may begin any more: the run has ended, or somebody asked it to."""
-        if isinstance(self.state.phase, Done):
+        """Whether nothing may begin any more: the run has ended, or shall end now."""
+        return isinstance(self.state.phase, Done) or self.is_to_end
+
+    @property
+    def is_to_end(self) -> bool:
+        """Whether somebody asked the run to end, or its time is up."""
+        if self._handle is not None and self._handle.reason is not None:
             return True
-        return self._handle is not None and self._handle.reason is not None
+        return self.limits is not None and self.limits.is_reached and not self.at_rest
 
     @property
     def cause(self) -> Exception | None:
@@ -156,6 +168,8 @@ class Driver(Generic[D]):
 
     def _commit(self, transition: Transition) -> None:
         self.state = transition.state
+        if self.limits is not None:
+            self.limits.follow(transition.state.phase)
         self._commands.extend(transition.commands)
         if transition.notes:
             self.tell(transition.notes)
@@ -176,6 +190,21 @@ class Driver(Generic[D]):
                 await self.carry_out(commands.popleft())
             else:
                 await self.together()
+
+    async def run_until_asked(self) -> None:
+        """Carry out commands until the run rests, ends, is asked to end, or its time is up."""
+        if self.limits is not None:
+            self.limits.begin(self.state.phase)
+        if self._handle is None and self.limits is None:
+            await self.run()
+            return
+        with anyio.CancelScope() as scope:
+            self.attach(scope)
+            try:
+                await self.run()
+            finally:
+                self.detach(scope)
+        await self.end_as_asked()
 
     async def together(self) -> None:
         """Carry out all commands at hand, and those that they lead to, side by side."""
@@ -226,8 +255,7 @@ class Driver(Generic[D]):
             case CallModel():
                 await self.call_model(command)
             case Wait(key, until):
-                await self.clock.sleep_until(until)
-                await self.feed(Waited(key, self.clock.now()))
+                await self._wait_until(key, until)
             case BindCall(key):
                 await self._bind(key)
             case PrepareStep(at_step):
@@ -238,6 +266,14 @@ class Driver(Generic[D]):
                 await self._resolve(key)
             case CheckStop():  # refused by `check`
                 raise UsageError("drive: expected stop conditions that are pure")
+
+    async def _wait_until(self, key: ModelCallKey, until: Instant) -> None:
+        ends = None if self.limits is None else self.limits.ends
+        if ends is not None and ends <= until:
+            await self.clock.sleep_until(ends)
+            return
+        await self.clock.sleep_until(until)
+        await self.feed(Waited(key, self.clock.now()))
 
     async def call_model(self, command: CallModel) -> None:
         """Ask the model for a whole reply; a stream overrides this."""
@@ -328,26 +364,57 @@ class Driver(Generic[D]):
                 command.deadline,
             )
         show: Callable[[JsonText], None] = lambda value: self.show_progress(key, value)  # noqa: E731
+        deadline, timeout = command.deadline, None
+        if deadline is not None:
+            timeout = self.program.timeout_of(tool.spec)
         started = self.clock.now()
         outcome = await execute(
-            tool, call, context, command.deadline, self.clock, self.waiting, show
+            tool, call, context, deadline, timeout, self.clock, self.waiting, show
         )
         await self.feed(ToolReturned(key, outcome, self.clock.now(), started=started))
 
     # --- an end from outside ------------------------------------------------------------------
+
+    def attach(self, scope: anyio.CancelScope) -> None:
+        """Let a scope be cancelled when the run shall end."""
+        if self.limits is not None:
+            self.limits.attach(scope)
+        if self._handle is not None:
+            self._handle.attach(scope)
+
+    def detach(self, scope: anyio.CancelScope) -> None:
+        """Forget a scope that is left."""
+        if self.limits is not None:
+            self.limits.detach(scope)
+        if self._handle is not None:
+            self._handle.detach(scope)
 
     async def cancel(self, reason: str, partial: ModelReply | None = None) -> None:
         """End the run now; what is in flight must not be running any more.
 
         Takes a short while at most, whatever the journal does and whoever cancels this.
         """
+        await self._end(Cancelled(reason, self.clock.now(), partial=partial))
+
+    async def end_as_asked(self, partial: ModelReply | None = None) -> None:
+        """End the run now if somebody asked for it, or if its time is up; as `cancel`."""
+        handle, phase = self._handle, self.state.phase
+        if handle is not None and handle.reason is not None:
+            await self.cancel(handle.reason, partial)
+        elif self.limits is not None and not isinstance(phase, Done | Resting):
+            await self._end(self.limits.event(phase.step, partial))
+
+    async def _end(self, event: Cancelled | TimedOut) -> None:
         self.forget_commands()
         if isinstance(self.state.phase, Done):
             return
-        event = Cancelled(reason, self.clock.now(), partial=partial)
+        await self.feed_last(event)
+        self.forget_commands()
+
+    async def feed_last(self, event: Event) -> None:
+        """Let the end of the run happen, whoever cancels this; gives up after a short while."""
         with anyio.move_on_after(_SHIELD_SECONDS, shield=True):
             await self._feed_in_turn(event)
-        self.forget_commands()
 
     def check(self) -> None:
         """Refuse a program that this runtime cannot carry out.

@@ -67,11 +67,12 @@ async def execute(
     call: ToolCall,
     context: object,
     deadline: Instant | None,
+    timeout: int | None,
     clock: Clock,
     waiting: Waiting,
     progress: Progress,
 ) -> ToolOutcome:
-    """Run a call to its end, or to its deadline.
+    """Run a call to its end, or to its deadline; `timeout` is what it had until then.
 
     Raises:
         UsageError: the tool needs an event loop and there is none.
@@ -88,15 +89,15 @@ async def execute(
 
     outcome = await waiting.until(deadline, clock, work)
     if outcome == "timeout":
-        return ToolFailed(_timeout_text(tool), "timeout")
+        return ToolFailed(_timeout_text(tool, timeout), "timeout")
     return outcome
 
 
-def _timeout_text(tool: AnyTool[D, object]) -> str:
-    seconds = tool.options.timeout
+def _timeout_text(tool: AnyTool[D, object], timeout: int | None) -> str:
+    within = "by its deadline" if timeout is None else f"within {timeout / 1e9:g} seconds"
     in_thread = not tool.is_async and not BLOCKING.get()
     rest = "; its thread may still be running" if in_thread else ""
-    return f"the tool did not end within {seconds:g} seconds{rest}"
+    return f"the tool did not end {within}{rest}"
 
 
 async def _outcome(

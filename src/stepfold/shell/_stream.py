@@ -3,10 +3,16 @@
 The consumer's own task pulls the model's next part, which is the back-pressure; only tools get
 tasks, in the group that `async with` opened, under a scope of their own: ending the run stops
 them and not the consumer. No cancel scope is opened by one part and closed by another, so a
-consumer may put its own around any of them; the same is asked of models. One task at a time uses
-a stream.
+consumer may put its own around any of them. One task at a time uses a stream.
+
+A run that may be cut while a part is on its way (it has time limits, or a `CancelHandle`) is
+*watched*: everything is then carried out under the scope of the tools, the model's stream too, and
+each part is handed over when the consumer comes for it. A scope around each part would be cheaper
+by little, and would not nest with a scope that the model itself holds from one part to the next;
+so the model's stream is opened, read and closed by one task, under one scope.
 """
 
+import math
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -24,22 +30,19 @@ from stepfold.loop.events import Event, ModelReplied
 from stepfold.loop.notes import Note
 from stepfold.ports import KEEPER, LanguageModel, ModelStream
 from stepfold.shell._cancel import CancelHandle
-from stepfold.shell._drive import OUTER
-from stepfold.shell._driver import Driver
+from stepfold.shell._driver import OUTER, Driver
 from stepfold.shell._gaps import gaps_of
+from stepfold.shell._open_reply import OUTPUT, OpenReply
 from stepfold.shell._runtime import Runtime
+from stepfold.shell._time_limits import silence
 from stepfold.shell._waiting import LoopWaiting, is_cancellation
 from stepfold.values import (
-    File,
-    Instant,
     JsonText,
+    ModelError,
+    ModelReply,
     ModelRequest,
-    ReasoningDelta,
-    ReasoningFile,
     StreamPart,
-    TextDelta,
     ToolCall,
-    ToolInputDelta,
     UsageError,
 )
 
@@ -64,30 +67,6 @@ Client calls are shown by the note `CallRequested` once the reply has ended, wit
 arguments that the history holds, not by the model's own `ToolCall` part.
 """
 
-_OUTPUT = (TextDelta, ReasoningDelta, ToolInputDelta, ToolCall, File, ReasoningFile)
-
-
-@final
-class _Open:
-    """A model's stream that is open."""
-
-    __slots__ = ("command", "fold", "manager", "parts", "started", "times")
-
-    def __init__(
-        self,
-        command: CallModel,
-        manager: ModelStream,
-        parts: AsyncIterator[StreamPart],
-        fold: ReplyFold,
-        started: Instant,
-    ) -> None:
-        self.command = command
-        self.manager = manager
-        self.parts = parts
-        self.fold = fold
-        self.started = started
-        self.times: list[Instant] = []
-
 
 @final
 class StreamDriver(Driver[D]):
@@ -102,7 +81,12 @@ class StreamDriver(Driver[D]):
     ) -> None:
         super().__init__(program, first, runtime, LoopWaiting(), cancel)
         self._shown: deque[RunPart] = deque(first.notes)
-        self._open: _Open | None = None
+        self._is_watched: bool = (
+            cancel is not None or self.limits is not None or program.timeouts.of_chunks
+        )
+        self._open: OpenReply | None = None  # read by the consumer
+        self._coming: OpenReply | None = None  # read by a worker
+        self._demand: anyio.Event | None = None
         self._group: anyio.abc.TaskGroup | None = None
         self._workers: anyio.CancelScope | None = None
         self._wake: anyio.Event | None = None
@@ -119,6 +103,8 @@ class StreamDriver(Driver[D]):
         await group.__aenter__()
         self._group = group
         self._was_entered = True
+        if self.limits is not None:
+            self.limits.begin(self.state.phase)
         return self
 
     async def __aexit__(
@@ -133,7 +119,7 @@ class StreamDriver(Driver[D]):
         if group is None:
             return None
         self._group = None
-        partial = None if self._open is None else self._open.fold.partial()
+        partial = self._partial()
         # Any other error is not the group's: it would come out wrapped, or not at all.
         of_group = is_cancellation(error)
         reason = OUTER if of_group else LEFT
@@ -155,7 +141,7 @@ class StreamDriver(Driver[D]):
         finally:
             try:
                 if not self.at_rest and self._fault is None:
-                    await self.cancel(reason, partial)
+                    await self.cancel(reason, partial or self._partial())
             finally:
                 await self.keeper.aclose()
         return swallowed if of_group else None
@@ -174,33 +160,22 @@ class StreamDriver(Driver[D]):
             raise UsageError(f"expected a stream inside its `async with`, got one that {what}")
         if self._shown:
             return self._shown.popleft()
-        handle = self._handle
-        if handle is None:
-            return await self._pull()
-        if handle.reason is None:
-            with anyio.CancelScope() as scope:
-                handle.attach(scope)
-                try:
-                    return await self._pull()
-                finally:
-                    handle.detach(scope)
-        await self._end(handle.reason or "cancelled")
-        if self._shown:
-            return self._shown.popleft()
-        raise StopAsyncIteration
+        return await self._pull()
 
-    async def _end(self, reason: str) -> None:
-        """Cancel the run from within: its tools are stopped, the stream stays open."""
-        partial = None if self._open is None else self._open.fold.partial()
-        with suppress(Exception):  # as above
-            await self._close()
+    async def _end_within(self) -> None:
+        """End the run as it was asked to, from within: the stream stays open."""
         self._stop_workers()
         while self._workers is not None:
             await self._wait()
         if self._fault is not None:
             raise self._fault
-        await self.cancel(reason, partial)
+        await self.end_as_asked(self._partial())
         await self.keeper.aclose()
+
+    def _partial(self) -> ModelReply | None:
+        """What has come of the reply that is being read."""
+        coming = self._open or self._coming
+        return None if coming is None else coming.fold.partial()
 
     def _stop_workers(self) -> None:
         self.forget_commands()
@@ -210,6 +185,8 @@ class StreamDriver(Driver[D]):
     async def _wait(self) -> None:
         """Wait until there is something to show, or the workers have left."""
         self._wake = anyio.Event()
+        if self._demand is not None:
+            self._demand.set()
         await self._wake.wait()
 
     async def _pull(self) -> RunPart:
@@ -225,6 +202,10 @@ class StreamDriver(Driver[D]):
                 await self._wait()
             elif self._fault is not None:
                 raise self._fault
+            elif self._is_watched and self.is_to_end and not isinstance(self.state.phase, Done):
+                await self._end_within()
+                if not shown:  # not even the journal could be told
+                    raise StopAsyncIteration
             elif self._commands:
                 await self._start(self._commands)
             else:
@@ -233,7 +214,7 @@ class StreamDriver(Driver[D]):
 
     async def _start(self, commands: deque[Command]) -> None:
         """Carry out a command that comes alone here; put tools before workers."""
-        if len(commands) > 1 or isinstance(commands[0], RunTool):
+        if self._is_watched or len(commands) > 1 or isinstance(commands[0], RunTool):
             group = self._group
             if group is not None:
                 self._workers = anyio.CancelScope()
@@ -255,10 +236,14 @@ class StreamDriver(Driver[D]):
         """Let workers carry out the commands at hand; they can be stopped without the consumer."""
         try:
             with scope:
-                if len(self._commands) == 1:
-                    await self.carry_out(self._commands.popleft())
-                elif self._commands:
-                    await self.together()
+                self.attach(scope)
+                try:
+                    if len(self._commands) == 1:
+                        await self.carry_out(self._commands.popleft())
+                    elif self._commands:
+                        await self.together()
+                finally:
+                    self.detach(scope)
         except (Exception, KeyboardInterrupt, SystemExit) as error:  # noqa: BLE001
             self._fault = error  # raised by the next pull
         finally:
@@ -268,17 +253,22 @@ class StreamDriver(Driver[D]):
     @override
     async def call_model(self, command: CallModel) -> None:
         """Open the model's stream; its parts are pulled one by one."""
+        if self._is_watched:
+            await self._read_beside(command)
+            return
+        try:
+            self._open = await self._opened(command)
+        except Exception as error:  # noqa: BLE001 - a model is somebody else's code
+            await self.feed(self.failed(command, error, None))
+
+    async def _opened(self, command: CallModel) -> OpenReply:
         model = self.runtime.models[command.model]
         request = request_of(self.program, self.state)
         run, at_step = self.state.identity.run, command.key.step
         fold = ReplyFold(self.state.call_ids, lambda n: f"{run}/{at_step}/{n}")
         started = self.clock.now()
-        try:
-            manager, parts = await self._streamed(model, request)
-        except Exception as error:  # noqa: BLE001 - a model is somebody else's code
-            await self.feed(self.failed(command, error, None))
-            return
-        self._open = _Open(command, manager, parts, fold, started)
+        manager, parts = await self._streamed(model, request)
+        return OpenReply(command, manager, parts, fold, started)
 
     async def _streamed(
         self, model: LanguageModel, request: ModelRequest
@@ -290,14 +280,14 @@ class StreamDriver(Driver[D]):
         finally:
             KEEPER.set(before)
 
-    async def _early_part(self, opened: _Open) -> StreamPart:
+    async def _early_part(self, opened: OpenReply) -> StreamPart:
         before = self.keeper.offer()
         try:
             return await opened.parts.__anext__()
         finally:
             KEEPER.set(before)
 
-    async def _next_part(self, opened: _Open) -> RunPart | None:
+    async def _next_part(self, opened: OpenReply) -> RunPart | None:
         """Pull one part of the reply; at its end, let the reply happen."""
         try:
             # What has begun to answer has its connection, and setting a variable costs a delta.
@@ -314,27 +304,29 @@ class StreamDriver(Driver[D]):
             finally:
                 await self._happen(event)
             return None
-        if isinstance(shown, _OUTPUT):
+        if isinstance(shown, OUTPUT):
             opened.times.append(self.clock.now())
             if isinstance(shown, ToolCall) and not shown.provider_executed:
                 return None
         return shown
 
-    async def _reply_ended(self, opened: _Open) -> None:
-        event: Event
+    def _reply_of(self, opened: OpenReply) -> Event:
+        """What a stream that has ended amounts to."""
         try:
             reply = opened.fold.reply()
         except Exception as error:  # noqa: BLE001 - it is told as the model's failure
-            event = self.failed(opened.command, error, opened.fold.partial())
-        else:
-            event = ModelReplied(
-                opened.command.key,
-                reply,
-                self.clock.now(),
-                started=opened.started,
-                first_output=opened.times[0] if opened.times else None,
-                gaps=gaps_of(opened.times),
-            )
+            return self.failed(opened.command, error, opened.fold.partial())
+        return ModelReplied(
+            opened.command.key,
+            reply,
+            self.clock.now(),
+            started=opened.started,
+            first_output=opened.times[0] if opened.times else None,
+            gaps=gaps_of(opened.times),
+        )
+
+    async def _reply_ended(self, opened: OpenReply) -> None:
+        event = self._reply_of(opened)
         try:
             await self._close()
         except Exception as error:  # noqa: BLE001 - as if `generate` had raised at its end
@@ -358,7 +350,78 @@ class StreamDriver(Driver[D]):
         opened = self._open
         if opened is not None:
             self._open = None
-            await opened.manager.__aexit__(None, None, None)
+            await opened.close()
+
+    # --- watched ------------------------------------------------------------------------------
+
+    async def _read_beside(self, command: CallModel) -> None:
+        """Read the model's stream to its end, in this worker; a silence that lasts cuts it."""
+        timeouts = self.program.timeouts
+        event: Event | None = None
+        with anyio.CancelScope() as scope:
+            if timeouts.first_chunk is not None:
+                scope.deadline = anyio.current_time() + timeouts.first_chunk
+            event = await self._read_under(scope, command)
+        if event is None:
+            spoken = self._coming is not None and bool(self._coming.times)
+            error = ModelError(silence(timeouts, has_spoken=spoken))
+            event = self.failed(command, error, self._partial())
+        self._coming = None
+        await self.feed(event)
+
+    async def _read_under(self, scope: anyio.CancelScope, command: CallModel) -> Event:
+        try:
+            opened = await self._opened(command)
+        except Exception as error:  # noqa: BLE001 - a model is somebody else's code
+            return self.failed(command, error, None)
+        self._coming = opened
+        try:
+            await self._hand_over(scope, opened)
+            event = self._reply_of(opened)
+        except Exception as error:  # noqa: BLE001 - as above
+            event = self.failed(command, error, opened.fold.partial())
+            with suppress(Exception):  # the first fault counts
+                await opened.close()
+            return event
+        except BaseException:
+            with suppress(Exception):  # the call is given up; how its model takes it is no news
+                await opened.close()
+            raise
+        try:
+            await opened.close()
+        except Exception as error:  # noqa: BLE001 - as if `generate` had raised at its end
+            event = self.failed(command, error, opened.fold.partial())
+        return event
+
+    async def _hand_over(self, scope: anyio.CancelScope, opened: OpenReply) -> None:
+        """Show each part and wait until the consumer comes for the next, which takes no time."""
+        chunk = self.program.timeouts.chunk
+        after_output = math.inf if chunk is None else chunk
+        while True:
+            try:
+                part = await (
+                    opened.parts.__anext__() if opened.times else self._early_part(opened)
+                )
+            except StopAsyncIteration:
+                scope.deadline = math.inf
+                return
+            shown = opened.fold.add(part)
+            left = scope.deadline - anyio.current_time()
+            if isinstance(shown, OUTPUT):
+                opened.times.append(self.clock.now())
+                left = after_output
+            if not (isinstance(shown, ToolCall) and not shown.provider_executed):
+                scope.deadline = math.inf
+                self._shown.append(shown)
+                self._awaken()
+                await self._consumer()
+            scope.deadline = anyio.current_time() + left
+
+    async def _consumer(self) -> None:
+        """Wait until the consumer has taken all that was shown, and comes for more."""
+        self._demand = anyio.Event()
+        await self._demand.wait()
+        self._demand = None
 
     # --- what is shown ------------------------------------------------------------------------
 

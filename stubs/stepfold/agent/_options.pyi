@@ -1,7 +1,7 @@
 from collections.abc import Mapping
 from typing import Required
 from typing_extensions import TypedDict
-from stepfold.loop import Limits, RetryPolicy, StopCondition
+from stepfold.loop import Limits, RetryPolicy, StopCondition, Timeouts
 from stepfold.ports import Clock, Journal, LanguageModel
 from stepfold.shell import CancelHandle
 from stepfold.values import CallSettings, ToolChoice
@@ -22,6 +22,7 @@ class AgentOptions(TypedDict, total=False):
     retry: RetryPolicy | None
     provider_options: Mapping[str, object] | None
     concurrency: int | None
+    timeout: float | Timeouts | None
     allow_system_messages: bool
 
 class GenerateOptions(RunOptions, AgentOptions, total=False):

@@ -60,10 +60,12 @@ from stepfold.loop._stop import (
     token_budget,
     tool_call_budget,
 )
+from stepfold.loop._timeouts import NO_TIMEOUTS, Timeouts
 
 __all__ = (
     "EMPTY_TOOLBOX",
     "NO_LIMITS",
+    "NO_TIMEOUTS",
     "RULES",
     "TEXT_OUTPUT",
     "Approval",
@@ -97,6 +99,7 @@ __all__ = (
     "Slot",
     "SlotStatus",
     "StopCondition",
+    "Timeouts",
     "ToolSpec",
     "Toolbox",
     "Transcript",

@@ -1,8 +1,10 @@
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Literal, Protocol, TypeAlias, final, runtime_checkable
+from typing import Literal, TypeAlias, final
 from attrs import field, frozen
-from stepfold.loop._stop import Named, StopCondition, is_step_count
+from stepfold.loop._figures import OfTools
+from stepfold.loop._stop import StopCondition, is_step_count
+from stepfold.loop._timeouts import NO_TIMEOUTS, Timeouts
 from stepfold.schema import SchemaFault
 from stepfold.values import (
     DEFAULT_BOUNDS,
@@ -33,13 +35,7 @@ class RetryPolicy:
 
     def __attrs_post_init__(self) -> None: ...
 
-@runtime_checkable
-class _Counts(Protocol):
-    def items(self) -> Iterable[tuple[str | Named, int]]: ...
-
-_CallLimits: TypeAlias = Mapping[str | Named, int] | _Counts | Sequence[tuple[str | Named, int]]
-
-def _calls_by_name(given: _CallLimits) -> tuple[tuple[str, int], ...]: ...
+def _calls_by_name(given: OfTools[int]) -> tuple[tuple[str, int], ...]: ...
 
 @final
 @frozen(order=False, kw_only=True)
@@ -97,6 +93,7 @@ class Program:
     stop_when: StopCondition = field(factory=lambda: is_step_count(20))
     limits: Limits = NO_LIMITS
     retry: RetryPolicy = RetryPolicy()
+    timeouts: Timeouts = NO_TIMEOUTS
     bounds: JsonBounds = DEFAULT_BOUNDS
     provider_options: JsonText | None = None
     headers: tuple[tuple[str, str], ...] = field(default=())
@@ -107,6 +104,7 @@ class Program:
     version: str = ""
 
     def __attrs_post_init__(self) -> None: ...
+    def timeout_of(self, tool: ToolSpec) -> int | None: ...
     @cached_property
     def tool_names(self) -> tuple[str, ...]: ...
     @cached_property
