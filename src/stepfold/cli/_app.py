@@ -12,6 +12,11 @@ _EXIT_CODES = (
     "Exit codes: 0 completed, 1 failed, 2 wrong usage, 3 stopped by a condition or a limit, "
     "4 blocked on an approval, 130 interrupted by Ctrl-C."
 )
+_DECODE_EXIT_CODES = (
+    "Exit codes: 0 a reply or an error of the provider, 1 what is no reply of the protocol, "
+    "2 wrong usage."
+)
+_PROTOCOL_HELP = "The protocol: anthropic-messages, openai-chat or openai-responses."
 
 Model = Annotated[
     str,
@@ -162,3 +167,52 @@ def _chat(
     )
     screen = Screen()
     raise typer.Exit(carried_out(lambda: chat(setup, screen), screen))
+
+
+@app.command("decode", epilog=_DECODE_EXIT_CODES)
+def _decode(
+    *,
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="What was received; - reads standard input.")
+    ],
+    protocol: Annotated[str, typer.Option("--protocol", "-p", metavar="NAME", help=_PROTOCOL_HELP)],
+    stream: Annotated[
+        bool,
+        typer.Option(
+            "--stream",
+            help="Read a stream: SSE, one JSON event a line, or lines that begin with data:.",
+        ),
+    ] = False,
+) -> None:
+    """Show what a provider sent, as stepfold reads it: one JSON object a line.
+
+    Without --stream, FILE is the body of a reply, and one line is written, the reply. With it,
+    each part of the stream comes first, in order. For example:
+
+    {"type":"text-delta","id":"0","delta":"Hi"}
+
+    {"type":"tool-call","tool_call_id":"call_1","tool_name":"weather","input":"{...}"}
+
+    {"type":"reply","content":[...],"usage":{...},"finish_reason":{...},"warnings":[...]}
+
+    The form is that of the journal. What a provider does not say is left out: usage that is not
+    known is not 0. The request is not known here, so nothing is made of it.
+
+    An error that the provider reports is one line, {"type":"error","error":{"reason":...}}, and
+    then a reply that ends with `error`. What is no reply of the protocol (no last event, bad
+    JSON, an impossible order) is told on standard error with its line or byte, after the parts up
+    to there, and there is no reply.
+    """
+    from stepfold.cli._decode import decode_file
+    from stepfold.cli._screen import OutputClosed, Screen
+    from stepfold.values import UsageError
+
+    screen = Screen()
+    try:
+        code = decode_file(file, protocol, is_stream=stream, screen=screen)
+    except UsageError as error:
+        screen.complain(str(error))
+        code = 2
+    except OutputClosed:
+        code = 1
+    raise typer.Exit(code)

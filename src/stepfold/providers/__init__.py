@@ -11,6 +11,11 @@ from stepfold.providers._http_model import (
     WireCodec,
     WireDecoder,
 )
+from stepfold.providers._protocols import (
+    PROTOCOLS,
+    ProtocolEntry,
+    protocol_named,
+)
 from stepfold.providers._registry import (
     PROVIDERS,
     ProviderEntry,
@@ -34,6 +39,7 @@ from stepfold.providers.responses import (
 )
 
 __all__ = (
+    "PROTOCOLS",
     "PROVIDERS",
     "ChatDialect",
     "ChatModel",
@@ -43,6 +49,7 @@ __all__ = (
     "HttpModel",
     "MessagesDialect",
     "MessagesModel",
+    "ProtocolEntry",
     "ProviderEntry",
     "ResponsesDialect",
     "ResponsesModel",
@@ -53,5 +60,6 @@ __all__ = (
     "openai",
     "openai_compatible",
     "openai_responses",
+    "protocol_named",
     "resolve_model",
 )

@@ -121,10 +121,10 @@ class MakeDecoder(Protocol):
 
 @final
 @frozen(eq=False)
-class WireCodec(Generic[D]):
+class WireCodec(Generic[D_contra]):
     """A protocol: how to ask for a reply, and how to read one."""
 
-    encode: EncodeRequest[D]
+    encode: EncodeRequest[D_contra]
     decode: DecodeReply
     decoder: MakeDecoder
 

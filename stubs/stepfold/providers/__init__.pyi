@@ -1,11 +1,13 @@
 from stepfold.providers._endpoint import ClientOptions, ConnectionOptions, Endpoint
 from stepfold.providers._http_model import HttpModel, WireCall, WireCodec, WireDecoder
+from stepfold.providers._protocols import PROTOCOLS, ProtocolEntry, protocol_named
 from stepfold.providers._registry import PROVIDERS, ProviderEntry, resolve_model
 from stepfold.providers.anthropic_messages import MessagesDialect, MessagesModel, anthropic
 from stepfold.providers.openai_chat import ChatDialect, ChatModel, openai, openai_compatible
 from stepfold.providers.responses import ResponsesDialect, ResponsesModel, openai_responses
 
 __all__ = (
+    "PROTOCOLS",
     "PROVIDERS",
     "ChatDialect",
     "ChatModel",
@@ -15,6 +17,7 @@ __all__ = (
     "HttpModel",
     "MessagesDialect",
     "MessagesModel",
+    "ProtocolEntry",
     "ProviderEntry",
     "ResponsesDialect",
     "ResponsesModel",
@@ -25,5 +28,6 @@ __all__ = (
     "openai",
     "openai_compatible",
     "openai_responses",
+    "protocol_named",
     "resolve_model",
 )

@@ -59,8 +59,8 @@ class MakeDecoder(Protocol):
 
 @final
 @frozen(eq=False)
-class WireCodec(Generic[D]):
-    encode: EncodeRequest[D]
+class WireCodec(Generic[D_contra]):
+    encode: EncodeRequest[D_contra]
     decode: DecodeReply
     decoder: MakeDecoder
 
