@@ -48,6 +48,16 @@ def written_answers(program: Program, world: World, state: LoopState) -> list[Me
     return [ToolMessage(tuple(parts))]
 
 
+def some_results(world: World, state: LoopState, count: int) -> list[Message]:
+    """What a client would append that has answered so many of its calls."""
+    parts: list[ToolPart] = []
+    for request in open_requests(state):
+        answer = world.reply_to(state, request)
+        if len(parts) < count and isinstance(answer, ToolReturned):
+            parts.append(result_of(request, answer.outcome))
+    return [ToolMessage(tuple(parts))] if parts else []
+
+
 def client_outcome(world: World, state: LoopState, request: OpenApproval) -> ToolOutcome:
     """What the client will say, once the call is approved."""
     assert isinstance(state.phase, Resting)
@@ -81,3 +91,28 @@ def test_answers_live_and_in_the_history_are_the_same(data: st.DataObject, drawn
     assert live is not None
     assert begun is not None
     laws.same_prompt(program, live, begun)
+
+
+@given(st.data(), programs(min_tools=2, limited=0, breaks=0, hooks=0, asking=70))
+def test_what_a_history_leaves_open_is_open_again(data: st.DataObject, drawn: Program) -> None:
+    """Whoever answers in the history may answer in part, as one who answers live may."""
+    program = evolve(drawn, limits=Limits(), stop_when=never, tool_choice="auto")
+    world = data.draw(worlds(program=program, min_calls=1, hostile=10, cut=0, failing=0))
+    silent = evolve(world, answers=(None,))
+    rested = simulate(program, "Hello", silent).end
+    assume(isinstance(rested.phase, Resting))
+    answered = some_results(evolve(world, answers=(True,)), rested, data.draw(st.integers(0, 2)))
+    history = [*rested.messages, *answered]
+    begun = simulate(program, history, silent, run="another").end
+
+    done = {part.tool_call_id for message in answered for part in results_in(message)}
+    left = [one.call for one in open_requests(rested) if one.call.tool_call_id not in done]
+    assume(left)
+    assert isinstance(begun.phase, Resting)
+    assert [request.call for request in open_requests(begun)] == left
+    assert begun.messages == tuple(history)
+
+
+def results_in(message: Message) -> list[ToolResult]:
+    assert isinstance(message, ToolMessage)
+    return [part for part in message.content if isinstance(part, ToolResult)]

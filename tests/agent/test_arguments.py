@@ -482,7 +482,7 @@ async def test_wrong_answers() -> None:
     answer: Callable[..., object] = agent.answer
     cases: list[tuple[tuple[object, ...], dict[str, object], str]] = [
         (("run", []), {}, "run: expected a Run, got 'run'"),
-        ((run, [True]), {}, "answers: expected an Answer, got True"),
+        ((run, [True]), {}, "answers: expected answers to open requests, got True"),
         ((run, []), {"run_id": "x"}, "answer: expected no run_id and no seed"),
         ((run, []), {"seed": 1}, "answer: expected no run_id and no seed"),
         ((run, []), {"sead": 1}, "got 'sead'"),

@@ -374,6 +374,46 @@ def test_an_approved_client_call_waits_for_the_client() -> None:
     assert [CallOpened(CallKey(-1, 0, 0), OpenCall(-1, 0, 0, PAY))] == run.told(CallOpened)
 
 
+def test_a_client_call_at_the_end_of_a_history_is_open_again() -> None:
+    """With no approval for it, where nothing follows; answers that are there are kept."""
+    history: list[Message] = [HI, said(call(id="c1"), call(id="c2")), told(result("c2"))]
+    run = started(program(tool(executes=False)), history)
+    opened = OpenCall(-1, 0, 0, call(id="c1"))
+
+    assert (opened,) == run.open()
+    assert [CallOpened(CallKey(-1, 0, 0), opened)] == run.told(CallOpened)
+    assert tuple(history) == run.state.messages
+
+    run.finish(outcome="found")
+
+    assert told(result("c1", text="found")) == run.state.messages[-1]
+    assert (CallModel(ModelCallKey(0, 0), ONE),) == run.issued()
+
+
+def test_a_client_call_that_needs_approval_is_asked_about_first() -> None:
+    """A history in which nobody has asked yet is no way around it."""
+    run = started(program(guarded(executes=False)), [HI, said(PAY)])
+
+    assert (OpenApproval("r/-1/0", PAY, EMPTY_DIGEST),) == run.open()
+
+
+def test_a_client_call_that_cannot_be_accepted_is_not_open() -> None:
+    """It is checked again, as what a history approves is."""
+    bad = call("look", '{"bad":1}', id="c1")
+    run = started(program(tool(executes=False)), [HI, said(bad)])
+
+    assert run.open() == ()
+    assert (CallModel(ModelCallKey(0, 0), ONE),) == run.issued()
+
+
+def test_a_client_call_that_a_message_follows_is_closed_in_place() -> None:
+    """Nobody will answer it any more."""
+    history: list[Message] = [HI, said(call(id="c1")), THANKS]
+    run = started(program(tool(executes=False)), history)
+
+    assert (*history[:2], told(ToolResult("c1", "look", UNANSWERED)), THANKS) == run.state.messages
+
+
 def test_messages_after_an_approved_call_wait_for_its_result() -> None:
     """Nothing stands between a call and its result, and history only grows (laws 4 and 5)."""
     run = started(program(guarded()), [*ASKED, told(response()), THANKS])

@@ -5,7 +5,18 @@ from typing import assert_type, final
 
 from attrs import frozen
 
-from stepfold import Limits, Outcome, Run, Success, ToolContext, tool
+from stepfold import (
+    Limits,
+    OpenCall,
+    Outcome,
+    Run,
+    Success,
+    ToolContext,
+    client_tool,
+    tool,
+    tool_error,
+    tool_output,
+)
 from stepfold.shell import AnyTool
 
 
@@ -76,6 +87,16 @@ async def with_options_and_context(context: ToolContext[Deps], city: str) -> For
 def nothing() -> None: ...
 
 
+@client_tool
+def asked(question: str) -> bool:
+    raise NotImplementedError
+
+
+@client_tool(name="other", needs_approval=True)
+async def asked_later(question: str) -> Forecast:
+    raise NotImplementedError
+
+
 class Store:
     @tool
     def find(self, key: str) -> int:
@@ -113,6 +134,8 @@ def results_are_exact(run: Run[str], store: Store) -> None:
     assert_type(run.results_of(with_options), tuple[Forecast, ...])
     assert_type(run.results_of(with_options_and_context), tuple[Forecast, ...])
     assert_type(run.results_of(nothing), tuple[None, ...])
+    assert_type(run.results_of(asked), tuple[bool, ...])
+    assert_type(run.results_of(asked_later), tuple[Forecast, ...])
     assert_type(run.results_of(store.find), tuple[int, ...])
     assert_type(run.results_of(store.change), tuple[bool, ...])
     assert_type(run.results_of(store.whose), tuple[str, ...])
@@ -167,3 +190,14 @@ def only_functions_become_tools() -> None:
     tool(3)  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]
     tool(nam="x")  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
     tool(timeout="5")  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType]
+
+
+def client_tools_are_not_called(request: OpenCall) -> None:
+    _for_anybody: AnyTool[object, object] = asked
+    asked("Sure?")  # type: ignore[operator]  # pyright: ignore[reportCallIssue]
+    client_tool(3)  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]
+    client_tool(timeout=5)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
+    tool_output(request, True)
+    tool_error(request, "gone")
+    tool_output("a", True)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    tool_error(request, 3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

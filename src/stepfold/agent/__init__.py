@@ -1,7 +1,15 @@
 """Floor 6: the agent, a facade over the loop: it adds no behaviour of its own."""
 
 from stepfold.agent._agent import Agent
-from stepfold.agent._answers import Answer, approve, deny
+from stepfold.agent._answers import (
+    Answer,
+    AnyAnswer,
+    CallAnswer,
+    approve,
+    deny,
+    tool_error,
+    tool_output,
+)
 from stepfold.agent._generate import generate_text, stream_text
 from stepfold.agent._options import AgentOptions, GenerateOptions, RunOptions
 from stepfold.agent._output import Output, object_of, text
@@ -12,6 +20,8 @@ __all__ = (
     "Agent",
     "AgentOptions",
     "Answer",
+    "AnyAnswer",
+    "CallAnswer",
     "GenerateOptions",
     "Output",
     "Run",
@@ -24,4 +34,6 @@ __all__ = (
     "object_of",
     "stream_text",
     "text",
+    "tool_error",
+    "tool_output",
 )

@@ -7,10 +7,11 @@ from typing import Generic, cast, final, overload
 import anyio
 from typing_extensions import TypeForm, TypeVar, Unpack
 
-from stepfold.agent._answers import Answer
+from stepfold.agent._answers import AnyAnswer, event_of
 from stepfold.agent._begun import Begun, begun, in_event_loop
 from stepfold.agent._checks import (
     name_in,
+    require_answer,
     require_deps,
     require_deps_type,
     require_kind,
@@ -33,7 +34,6 @@ from stepfold.loop import (
     Resting,
     Transition,
 )
-from stepfold.loop.events import ApprovalAnswered, Event
 from stepfold.ports import BLOCKING, Clock, Journal, LanguageModel
 from stepfold.shell import (
     Driver,
@@ -269,7 +269,7 @@ class Agent(Generic[Deps_contra, Out_co]):
     async def answer(
         self: "Agent[object, Out]",
         run: Run[object],
-        answers: Sequence[Answer],
+        answers: Sequence[AnyAnswer],
         /,
         **options: Unpack[RunOptions],
     ) -> Run[Out]: ...
@@ -277,7 +277,7 @@ class Agent(Generic[Deps_contra, Out_co]):
     async def answer(
         self,
         run: Run[object],
-        answers: Sequence[Answer],
+        answers: Sequence[AnyAnswer],
         /,
         *,
         deps: Deps_contra,
@@ -286,24 +286,28 @@ class Agent(Generic[Deps_contra, Out_co]):
     async def answer(
         self: "Agent[Deps, Out]",
         run: Run[object],
-        answers: Sequence[Answer],
+        answers: Sequence[AnyAnswer],
         /,
         *,
         deps: object = NO_DEPS,
         **options: Unpack[RunOptions],
     ) -> Run[Out]:
-        """Take a blocked run up again with answers to what it asks: `approve(…)`, `deny(…)`.
+        """Take a blocked run up again with answers to what it asks.
 
-        The given run is unchanged. While some requests stay open, the run stays blocked. The
-        journal is the one that the run was begun with, if it had one.
+        Open approvals are answered by `approve(…)` and `deny(…)`, open calls by `tool_output(…)`
+        and `tool_error(…)`. The given run is unchanged. While some requests stay open, the run
+        stays blocked; what was answered before is answered once. The journal is the one that the
+        run was begun with, if it had one.
 
         Raises:
             RunFailed: the run ended in `Failed`; the exception carries the run.
-            UsageError: an argument is wrong.
+            UsageError: an argument is wrong: an answer to a call that the run never made, or a
+                value that does not fit what its tool was declared to return. Nothing has happened
+                to the run then.
         """
         require_kind("run", run, Run)
         for answer in answers:
-            require_kind("answers", answer, Answer)
+            require_answer(answer)
         require_known(options)
         if "run_id" in options or "seed" in options:
             raise UsageError("answer: expected no run_id and no seed: the run has them already")
@@ -311,16 +315,7 @@ class Agent(Generic[Deps_contra, Out_co]):
         require_options(cancel, None, None)
         runtime = self._runtime(deps, options.get("journal"), options.get("clock"))
         now = runtime.clock.now()
-        events: list[Event] = [
-            ApprovalAnswered(
-                answer.request.approval_id,
-                answer.request.digest,
-                answer.approved,
-                now,
-                reason=answer.reason,
-            )
-            for answer in answers
-        ]
+        events = [event_of(answer, run.state, runtime.tools, now) for answer in answers]
         driver = await driven(self.program, Transition(run.state), runtime, cancel, events)
         return self._finished(driver)
 

@@ -9,6 +9,7 @@ from typing import Never, TypeVar, get_args
 
 from typing_extensions import TypeIs, is_protocol, is_typeddict
 
+from stepfold.agent._answers import Answer, CallAnswer
 from stepfold.agent._options import RunOptions
 from stepfold.agent._output import Output
 from stepfold.loop import (
@@ -28,6 +29,8 @@ from stepfold.shell import AnyTool, CancelHandle, OfferedTool, provider_tools_by
 from stepfold.values import (
     JsonText,
     NamedTool,
+    OpenApproval,
+    OpenCall,
     ProviderTool,
     ToolChoice,
     UsageError,
@@ -250,6 +253,22 @@ def require_known(options: Iterable[str], known: Iterable[str] = _RUN_OPTIONS) -
     for option in options:
         if option not in names:
             raise UsageError(f"expected options among {', '.join(names)}, got {option!r}")
+
+
+def require_answer(given: object) -> None:
+    """Refuse what is no answer to a blocked run.
+
+    Raises:
+        UsageError: it is none; for a request, the text says how to answer it.
+    """
+    if isinstance(given, Answer | CallAnswer):
+        return
+    advice = ""
+    if isinstance(given, OpenApproval):
+        advice = ": answer it by approve(…) or deny(…)"
+    elif isinstance(given, OpenCall):
+        advice = ": answer it by tool_output(…) or tool_error(…)"
+    raise UsageError(f"answers: expected answers to open requests, got {_shown(given)}{advice}")
 
 
 def require_options(cancel: CancelHandle | None, run_id: str | None, seed: int | None) -> None:

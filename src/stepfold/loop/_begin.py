@@ -1,14 +1,16 @@
 """`begin`: from a prompt to the first state.
 
 The history is repaired once (`stepfold.loop._history` says how), and only grows from there. Calls
-whose approval was answered, or is still open, become the slots of a pre-phase (step -1); messages
-that follow them are held back until their results are written.
+whose approval was answered, or is still open, become the slots of a pre-phase (step -1), and so do
+calls at the very end that a client may still answer; messages that follow them are held back until
+their results are written.
 """
 
 from collections.abc import Sequence
 from typing import Final, TypeAlias
 
 from stepfold.loop._calls import (
+    approve,
     argument_text,
     ask,
     closed,
@@ -65,7 +67,9 @@ def begin(
             cannot mend, such as a system message although the program does not allow it.
     """
     history = repair_history(
-        standardise_prompt(prompt), allow_system_messages=program.allow_system_messages
+        standardise_prompt(prompt),
+        allow_system_messages=program.allow_system_messages,
+        client_tools=program.client_tools,
     )
     for finding in history.refused:
         part = "" if finding.part is None else f".content[{finding.part}]"
@@ -108,7 +112,7 @@ def _call_ids(messages: tuple[Message, ...]) -> set[str]:
     }
 
 
-_OpenCall: TypeAlias = tuple[ToolCall, ApprovalRequest, ApprovalResponse | None]
+_OpenCall: TypeAlias = tuple[ToolCall, ApprovalRequest | None, ApprovalResponse | None]
 
 
 def _open_calls(
@@ -139,8 +143,9 @@ def _open_calls(
     for call in said.content:
         if isinstance(call, ToolCall) and not call.provider_executed:
             request = requests.get(call.tool_call_id)
-            if request is not None and call.tool_call_id not in answered:
-                open_calls.append((call, request, responses.get(request.approval_id)))
+            if call.tool_call_id not in answered:
+                response = None if request is None else responses.get(request.approval_id)
+                open_calls.append((call, request, response))
     if not open_calls:
         return messages, (), []
     end = last + 1
@@ -152,7 +157,7 @@ def _open_calls(
 def _pre_phase_slot(
     program: Program,
     slot: Slot,
-    request: ApprovalRequest,
+    request: ApprovalRequest | None,
     response: ApprovalResponse | None,
     out: Draft,
 ) -> Slot:
@@ -161,6 +166,9 @@ def _pre_phase_slot(
     error = fault_of(program, program.tools, call)
     if error is not None:
         return closed(-1, slot, "invalid", error, out)
+    spec = program.tools[call.tool_name]
+    if request is None:
+        return approve(spec, key, slot, out)
     digest = JsonText(argument_text(call)).digest()
     if request.digest is not None and request.digest != digest:
         return closed(-1, slot, "invalid", _DRIFTED, out)
@@ -169,4 +177,4 @@ def _pre_phase_slot(
         return ask(key, slot, approval, out)
     if not response.approved:
         return finished(key, slot, denied_part(call, response.reason), out)
-    return permit(program.tools[call.tool_name], key, slot, out)
+    return permit(spec, key, slot, out)

@@ -17,7 +17,7 @@ providers take, and `begin` starts from there. The rules:
 Everything else is kept as it is, and what is merely odd is a warning.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from attrs import define, field
@@ -101,18 +101,23 @@ def validate_history(
 
 
 def repair_history(
-    messages: Sequence[Message], *, allow_system_messages: bool = False
+    messages: Sequence[Message],
+    *,
+    allow_system_messages: bool = False,
+    client_tools: Collection[str] = (),
 ) -> RepairedHistory:
     """Mend a history so that it can be sent, and say what was done.
 
     Messages that need no change are the same objects. Repairing what was repaired changes nothing.
-    What `begin` refuses is left as it is: see `RepairedHistory.refused`, and `inspect_history`.
+    Calls of `client_tools` are left open where nothing but answers follows: a client may still give
+    theirs. What `begin` refuses is left as it is: see `RepairedHistory.refused` and
+    `inspect_history`.
 
     Raises:
         UsageError: something in it is no message.
     """
     given = require_messages("messages", messages)
-    walk = _Walk(given, allow_system_messages=allow_system_messages)
+    walk = _Walk(given, client_tools, allow_system_messages=allow_system_messages)
     found = sorted(
         walk.findings, key=lambda one: (one.message, -1 if one.part is None else one.part)
     )
@@ -133,9 +138,16 @@ class _Turn:
 class _Walk:
     """One walk over a history."""
 
-    def __init__(self, messages: tuple[Message, ...], *, allow_system_messages: bool) -> None:
+    def __init__(
+        self,
+        messages: tuple[Message, ...],
+        client_tools: Collection[str],
+        *,
+        allow_system_messages: bool,
+    ) -> None:
         self.findings: Final[list[Finding]] = []
         self._messages: Final = messages
+        self._client_tools: Final = client_tools
         self._allows_system: Final = allow_system_messages
         self._place = 0
         self._turns: Final[dict[int, _Turn]] = {}
@@ -363,6 +375,8 @@ class _Walk:
             if call_id in turn.answered:
                 continue
             request = turn.requests.get(call_id)
+            if request is None and self._may_be_answered(turn, call):
+                continue
             if turn is not self._last or request is None:
                 problem, output = f"the call {call_id!r} has no result", _UNANSWERED
                 self._mend("open-call", index, problem, _CLOSED)
@@ -375,6 +389,11 @@ class _Walk:
             closed.append(ToolResult(call_id, call.tool_name, ErrorTextOutput(output)))
         if closed:
             turn.additions.append(ToolMessage(closed))
+
+    def _may_be_answered(self, turn: _Turn, call: ToolCall) -> bool:
+        """Whether a client may still answer a call."""
+        is_last = turn is self._last and not self._was_spoken_since
+        return is_last and call.tool_name in self._client_tools
 
 
 def _is_result(part: object) -> TypeIs[ToolResult]:

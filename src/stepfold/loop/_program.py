@@ -255,6 +255,11 @@ class Program:
         return tuple(tool.definition for tool in self.tools.values())
 
     @cached_property
+    def client_tools(self) -> frozenset[str]:
+        """The names of the tools that a client runs."""
+        return frozenset(name for name, tool in self.tools.items() if not tool.executes)
+
+    @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of what decides a run and can be written down; no code, no secrets."""
         return hashlib.sha256(dump_json(self._outline()).encode()).hexdigest()

@@ -2,9 +2,18 @@
 
 from stepfold.shell._cancel import CancelHandle
 from stepfold.shell._clock import SystemClock
+from stepfold.shell._declare import (
+    ClientToolDecorator,
+    ClientToolKeywords,
+    ToolDecorator,
+    ToolKeywords,
+    client_tool,
+    tool,
+)
 from stepfold.shell._drive import drive, drive_sync, driven, driven_sync
 from stepfold.shell._driver import Driver
 from stepfold.shell._emulate_tools import emulate_tools
+from stepfold.shell._execute import encoded_outcome
 from stepfold.shell._hooks import (
     ApprovalContext,
     ApprovalPolicy,
@@ -36,14 +45,7 @@ from stepfold.shell._middleware_text import extract_json, extract_reasoning
 from stepfold.shell._provider_tool import OfferedTool, provider_tool, provider_tools_by_name
 from stepfold.shell._runtime import Runtime, tools_by_name
 from stepfold.shell._stream import RunPart, StreamDriver, ToolProgressed
-from stepfold.shell._tool import (
-    AnyTool,
-    Tool,
-    ToolContext,
-    ToolDecorator,
-    ToolOptions,
-    tool,
-)
+from stepfold.shell._tool import AnyTool, Tool, ToolContext, ToolOptions
 
 __all__ = (
     "AnyTool",
@@ -51,6 +53,8 @@ __all__ = (
     "ApprovalPolicy",
     "ApprovalRule",
     "CancelHandle",
+    "ClientToolDecorator",
+    "ClientToolKeywords",
     "Driver",
     "Hooks",
     "MemoryJournal",
@@ -69,11 +73,13 @@ __all__ = (
     "ToolApproval",
     "ToolContext",
     "ToolDecorator",
+    "ToolKeywords",
     "ToolOptions",
     "ToolProgressed",
     "Verdict",
     "add_tool_input_examples",
     "caching",
+    "client_tool",
     "default_instructions",
     "default_settings",
     "drive",
@@ -81,6 +87,7 @@ __all__ = (
     "driven",
     "driven_sync",
     "emulate_tools",
+    "encoded_outcome",
     "extract_json",
     "extract_reasoning",
     "limit_concurrency",

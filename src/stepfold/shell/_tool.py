@@ -16,7 +16,6 @@ from typing import (
     Generic,
     Never,
     ParamSpec,
-    Protocol,
     Self,
     TypeVar,
     final,
@@ -26,7 +25,7 @@ from typing import (
     overload,
 )
 
-from attrs import frozen
+from attrs import field, frozen
 from typing_extensions import override
 
 from stepfold.loop import ToolSpec
@@ -77,10 +76,14 @@ class ToolContext(Generic[D_co]):
     deadline: Instant | None = None
 
 
+def _tuple(given: Sequence[object]) -> tuple[object, ...]:
+    return tuple(given)
+
+
 @final
 @frozen(order=False, kw_only=True)
 class ToolOptions:
-    """How a tool is offered and run; see `tool`."""
+    """How a tool is offered and run; see `tool`. `executes` is false for a `client_tool`."""
 
     name: str | None = None
     description: str | None = None
@@ -88,11 +91,10 @@ class ToolOptions:
     idempotent: bool = False
     timeout: float | None = None
     strict: bool | None = None
-    examples: Sequence[object] = ()
+    examples: Sequence[object] = field(default=(), converter=_tuple)
     async_only: bool = False
+    executes: bool = True
 
-
-NO_OPTIONS = ToolOptions()
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
@@ -100,7 +102,8 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 class AnyTool(Generic[D_contra, Returned_co]):
     """All that an agent needs of a tool: what the model is told, and how it is run.
 
-    Made by `tool`, not directly. A tool that is a method is read when it is bound to an object.
+    Made by `tool` and `client_tool`, not directly. A tool that is a method is read when it is bound
+    to an object.
     """
 
     def __init__(self, function: object, options: ToolOptions) -> None:
@@ -198,106 +201,6 @@ class Tool(AnyTool[D_contra, Returned_co], Generic[D_contra, P, Returned_co]):
         return f"<tool {name_of(self.function)}>"
 
 
-class ToolDecorator(Protocol):
-    """What `tool(...)` with options gives: a decorator."""
-
-    @overload
-    def __call__(
-        self, function: Callable[Concatenate[ToolContext[D], Q], Returned], /
-    ) -> Tool[D, Concatenate[ToolContext[D], Q], Returned]: ...
-    @overload
-    def __call__(
-        self, function: Callable[Concatenate[I, ToolContext[D], Q], Returned], /
-    ) -> Tool[D, Concatenate[I, ToolContext[D], Q], Returned]: ...
-    @overload
-    def __call__(self, function: Callable[P, Returned], /) -> Tool[object, P, Returned]: ...
-
-
-@overload
-def tool(
-    function: Callable[Concatenate[ToolContext[D], Q], Returned], /
-) -> Tool[D, Concatenate[ToolContext[D], Q], Returned]: ...
-@overload
-def tool(
-    function: Callable[Concatenate[I, ToolContext[D], Q], Returned], /
-) -> Tool[D, Concatenate[I, ToolContext[D], Q], Returned]: ...
-@overload
-def tool(function: Callable[P, Returned], /) -> Tool[object, P, Returned]: ...
-@overload
-def tool(
-    function: None = None,
-    /,
-    *,
-    name: str | None = None,
-    description: str | None = None,
-    needs_approval: bool = False,
-    idempotent: bool = False,
-    timeout: float | None = None,
-    strict: bool | None = None,
-    examples: Sequence[object] = (),
-    async_only: bool = False,
-) -> ToolDecorator: ...
-def tool(
-    function: object = None,
-    /,
-    *,
-    name: str | None = None,
-    description: str | None = None,
-    needs_approval: bool = False,
-    idempotent: bool = False,
-    timeout: float | None = None,
-    strict: bool | None = None,
-    examples: Sequence[object] = (),
-    async_only: bool = False,
-) -> object:
-    """Make a tool of a function: `@tool`, or `@tool(needs_approval=True, …)`.
-
-    The function may be sync (it then runs in a worker thread), async, or an async generator. It
-    may return a value, an `Outcome`, or raise; a raised error is told to the model. A first
-    parameter annotated `ToolContext[Deps]` is supplied by the run and is no part of the schema.
-
-    Each item of a generator is shown as a preliminary result (`ToolProgressed`) when it comes, the
-    last one too, since nothing tells that it is the last before the generator ends. It is the
-    result as well; without any item the result is `None`.
-
-    Args:
-        function: The function; its docstring describes the tool and, under `Args:`, the
-            parameters.
-        name: What the model calls it; by default the name of the function.
-        description: What the model is told; by default the docstring.
-        needs_approval: Whether a person must approve each call.
-        idempotent: Whether running a call twice does no harm, so that it may run again after a
-            crash.
-        timeout: Seconds after which a call has failed, whether or not the function has ended.
-        strict: Whether the provider shall enforce the schema; by default its own choice.
-        examples: Inputs to show to the model; each has to fit the schema.
-        async_only: Whether the function needs an event loop; `drive_sync` then refuses it.
-
-    Raises:
-        UsageError: the signature has no JSON form, or an option is wrong; the text says which.
-    """
-    options = ToolOptions(
-        name=name,
-        description=description,
-        needs_approval=needs_approval,
-        idempotent=idempotent,
-        timeout=timeout,
-        strict=strict,
-        examples=tuple(examples),
-        async_only=async_only,
-    )
-
-    def decorate(function: object) -> object:
-        if isinstance(function, AnyTool):
-            function = function.function  # the same function, offered otherwise
-        if not callable(function):
-            msg = f"tool: expected a function, got {function!r}; options are given by keyword"
-            raise UsageError(msg)
-        return Tool[object, [], object](function, options)
-
-    return decorate if function is None else decorate(function)
-
-
 def name_of(function: object) -> str:
     """What a function is called."""
     while isinstance(function, functools.partial):
@@ -373,6 +276,7 @@ def _spec_of(function: object, options: ToolOptions, parameters: Parameters) -> 
     return ToolSpec(
         definition=definition,
         check=decoder.check,
+        executes=options.executes,
         approval="always" if options.needs_approval else "never",
         binds=binds_user_code(parameters.form),
         idempotent=options.idempotent,

@@ -1,5 +1,13 @@
 from stepfold.agent._agent import Agent
-from stepfold.agent._answers import Answer, approve, deny
+from stepfold.agent._answers import (
+    Answer,
+    AnyAnswer,
+    CallAnswer,
+    approve,
+    deny,
+    tool_error,
+    tool_output,
+)
 from stepfold.agent._generate import generate_text, stream_text
 from stepfold.agent._options import AgentOptions, GenerateOptions, RunOptions
 from stepfold.agent._output import Output, object_of, text
@@ -10,6 +18,8 @@ __all__ = (
     "Agent",
     "AgentOptions",
     "Answer",
+    "AnyAnswer",
+    "CallAnswer",
     "GenerateOptions",
     "Output",
     "Run",
@@ -22,4 +32,6 @@ __all__ = (
     "object_of",
     "stream_text",
     "text",
+    "tool_error",
+    "tool_output",
 )

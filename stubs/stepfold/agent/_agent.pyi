@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 from typing import Generic, final, overload
 from typing_extensions import TypeForm, TypeVar, Unpack
-from stepfold.agent._answers import Answer
+from stepfold.agent._answers import AnyAnswer
 from stepfold.agent._options import AgentOptions, RunOptions
 from stepfold.agent._output import Output
 from stepfold.agent._run import Run, RunFailed
@@ -100,7 +100,7 @@ class Agent(Generic[Deps_contra, Out_co]):
     async def answer(
         self: "Agent[object, Out]",
         run: Run[object],
-        answers: Sequence[Answer],
+        answers: Sequence[AnyAnswer],
         /,
         **options: Unpack[RunOptions],
     ) -> Run[Out]: ...
@@ -108,7 +108,7 @@ class Agent(Generic[Deps_contra, Out_co]):
     async def answer(
         self,
         run: Run[object],
-        answers: Sequence[Answer],
+        answers: Sequence[AnyAnswer],
         /,
         *,
         deps: Deps_contra,

@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from stepfold.loop._findings import Finding, RepairedHistory
 from stepfold.values import Message, Outcome
 
@@ -9,5 +9,8 @@ def validate_history(
     messages: Sequence[Message], *, allow_system_messages: bool = False
 ) -> Outcome[tuple[Message, ...], tuple[Finding, ...]]: ...
 def repair_history(
-    messages: Sequence[Message], *, allow_system_messages: bool = False
+    messages: Sequence[Message],
+    *,
+    allow_system_messages: bool = False,
+    client_tools: Collection[str] = (),
 ) -> RepairedHistory: ...

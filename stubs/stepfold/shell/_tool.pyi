@@ -1,7 +1,7 @@
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, final, overload
-from attrs import frozen
+from typing import Concatenate, Generic, ParamSpec, Self, TypeVar, final, overload
+from attrs import field, frozen
 from typing_extensions import override
 from stepfold.loop import ToolSpec
 from stepfold.schema import Parameters
@@ -26,6 +26,8 @@ class ToolContext(Generic[D_co]):
     idempotency_key: str
     deadline: Instant | None = None
 
+def _tuple(given: Sequence[object]) -> tuple[object, ...]: ...
+
 @final
 @frozen(order=False, kw_only=True)
 class ToolOptions:
@@ -35,8 +37,9 @@ class ToolOptions:
     idempotent: bool = False
     timeout: float | None = None
     strict: bool | None = None
-    examples: Sequence[object] = ()
+    examples: Sequence[object] = field(default=(), converter=_tuple)
     async_only: bool = False
+    executes: bool = True
 
 class AnyTool(Generic[D_contra, Returned_co]):
     def __init__(self, function: object, options: ToolOptions) -> None: ...
@@ -76,40 +79,3 @@ class Tool(AnyTool[D_contra, Returned_co], Generic[D_contra, P, Returned_co]):
     ) -> "Tool[D, Q, Returned]": ...
     @override
     def __repr__(self) -> str: ...
-
-class ToolDecorator(Protocol):
-    @overload
-    def __call__(
-        self, function: Callable[Concatenate[ToolContext[D], Q], Returned], /
-    ) -> Tool[D, Concatenate[ToolContext[D], Q], Returned]: ...
-    @overload
-    def __call__(
-        self, function: Callable[Concatenate[I, ToolContext[D], Q], Returned], /
-    ) -> Tool[D, Concatenate[I, ToolContext[D], Q], Returned]: ...
-    @overload
-    def __call__(self, function: Callable[P, Returned], /) -> Tool[object, P, Returned]: ...
-
-@overload
-def tool(
-    function: Callable[Concatenate[ToolContext[D], Q], Returned], /
-) -> Tool[D, Concatenate[ToolContext[D], Q], Returned]: ...
-@overload
-def tool(
-    function: Callable[Concatenate[I, ToolContext[D], Q], Returned], /
-) -> Tool[D, Concatenate[I, ToolContext[D], Q], Returned]: ...
-@overload
-def tool(function: Callable[P, Returned], /) -> Tool[object, P, Returned]: ...
-@overload
-def tool(
-    function: None = None,
-    /,
-    *,
-    name: str | None = None,
-    description: str | None = None,
-    needs_approval: bool = False,
-    idempotent: bool = False,
-    timeout: float | None = None,
-    strict: bool | None = None,
-    examples: Sequence[object] = (),
-    async_only: bool = False,
-) -> ToolDecorator: ...

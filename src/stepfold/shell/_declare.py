@@ -1,0 +1,188 @@
+"""How tools are declared: `tool`, and `client_tool` for those that somebody else runs."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Concatenate, ParamSpec, Protocol, TypeVar, overload
+
+from typing_extensions import TypedDict, Unpack
+
+from stepfold.shell._tool import AnyTool, Tool, ToolContext, ToolOptions
+from stepfold.values import UsageError
+
+D = TypeVar("D")
+I = TypeVar("I")  # noqa: E741 - the instance that a method is bound to
+P = ParamSpec("P")
+Q = ParamSpec("Q")
+Returned = TypeVar("Returned")
+
+
+class ClientToolKeywords(TypedDict, total=False):
+    """What any tool may be told of itself; see `tool`."""
+
+    needs_approval: bool
+    strict: bool | None
+    examples: Sequence[object]
+
+
+class ToolKeywords(ClientToolKeywords, total=False):
+    """What a tool that runs here may be given; see `tool`."""
+
+    idempotent: bool
+    timeout: float | None
+    async_only: bool
+
+
+class ToolDecorator(Protocol):
+    """What `tool(...)` with options gives: a decorator."""
+
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[ToolContext[D], Q], Returned], /
+    ) -> Tool[D, Concatenate[ToolContext[D], Q], Returned]: ...
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[I, ToolContext[D], Q], Returned], /
+    ) -> Tool[D, Concatenate[I, ToolContext[D], Q], Returned]: ...
+    @overload
+    def __call__(self, function: Callable[P, Returned], /) -> Tool[object, P, Returned]: ...
+
+
+@overload
+def tool(
+    function: Callable[Concatenate[ToolContext[D], Q], Returned], /
+) -> Tool[D, Concatenate[ToolContext[D], Q], Returned]: ...
+@overload
+def tool(
+    function: Callable[Concatenate[I, ToolContext[D], Q], Returned], /
+) -> Tool[D, Concatenate[I, ToolContext[D], Q], Returned]: ...
+@overload
+def tool(function: Callable[P, Returned], /) -> Tool[object, P, Returned]: ...
+@overload
+def tool(
+    function: None = None,
+    /,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    **options: Unpack[ToolKeywords],
+) -> ToolDecorator: ...
+def tool(
+    function: object = None,
+    /,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    **options: Unpack[ToolKeywords],
+) -> object:
+    """Make a tool of a function: `@tool`, or `@tool(needs_approval=True, …)`.
+
+    The function may be sync (it then runs in a worker thread), async, or an async generator. It
+    may return a value, an `Outcome`, or raise; a raised error is told to the model. A first
+    parameter annotated `ToolContext[Deps]` is supplied by the run and is no part of the schema.
+
+    Each item of a generator is shown as a preliminary result (`ToolProgressed`) when it comes, the
+    last one too, since nothing tells that it is the last before the generator ends. It is the
+    result as well; without any item the result is `None`.
+
+    Args:
+        function: The function; its docstring describes the tool and, under `Args:`, the
+            parameters.
+        name: What the model calls it; by default the name of the function.
+        description: What the model is told; by default the docstring.
+        options: `needs_approval`: whether a person must approve each call. `idempotent`: whether
+            running a call twice does no harm, so that it may run again after a crash. `timeout`:
+            seconds after which a call has failed, whether or not the function has ended. `strict`:
+            whether the provider shall enforce the schema; by default its own choice. `examples`:
+            inputs to show to the model; each has to fit the schema. `async_only`: whether the
+            function needs an event loop; `drive_sync` then refuses it.
+
+    Raises:
+        UsageError: the signature has no JSON form, or an option is wrong; the text says which.
+    """
+    _require_known("tool", options, ToolKeywords.__annotations__)
+    kept = ToolOptions(name=name, description=description, **options)
+
+    def decorate(function: object) -> object:
+        if isinstance(function, AnyTool):
+            function = function.function  # the same function, offered otherwise
+        if not callable(function):
+            msg = f"tool: expected a function, got {function!r}; options are given by keyword"
+            raise UsageError(msg)
+        return Tool[object, [], object](function, kept)
+
+    return decorate if function is None else decorate(function)
+
+
+# --- tools without code -----------------------------------------------------------------------
+
+
+class ClientToolDecorator(Protocol):
+    """What `client_tool(...)` with options gives: a decorator."""
+
+    def __call__(self, function: Callable[P, Returned], /) -> AnyTool[object, Returned]: ...
+
+
+@overload
+def client_tool(function: Callable[P, Returned], /) -> AnyTool[object, Returned]: ...
+@overload
+def client_tool(
+    function: None = None,
+    /,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    **options: Unpack[ClientToolKeywords],
+) -> ClientToolDecorator: ...
+def client_tool(
+    function: object = None,
+    /,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    **options: Unpack[ClientToolKeywords],
+) -> object:
+    """Declare a tool that somebody else runs: a browser, an app, a person.
+
+    Only the signature, the returned type and the docstring of the function are read; its body is
+    never run, so let it `raise NotImplementedError`. A call of it makes the run rest in `Blocked`
+    with an `OpenCall`, which `Agent.answer` takes up with `tool_output` or `tool_error`, or which
+    is answered by a `ToolResult` in the history. The result has to fit the returned type, and
+    `Run.results_of` gives it in that type.
+
+    Args:
+        function: The function; its docstring describes the tool and its parameters.
+        name: What the model calls it; by default the name of the function.
+        description: What the model is told; by default the docstring.
+        options: As for `tool`: `needs_approval`, `strict`, `examples`.
+
+    Raises:
+        UsageError: the signature has no JSON form, or takes a `ToolContext`, which nobody would
+            supply; or an option is wrong. The text says which.
+    """
+    _require_known("client_tool", options, ClientToolKeywords.__annotations__)
+    kept = ToolOptions(name=name, description=description, executes=False, **options)
+
+    def decorate(function: object) -> object:
+        if isinstance(function, AnyTool):
+            function = function.function  # the same function, run by somebody else
+        if not callable(function):
+            msg = f"client_tool: expected a function, got {function!r}; give options by keyword"
+            raise UsageError(msg)
+        made = AnyTool[object, object](function, kept)
+        if made.takes_context:
+            raise UsageError(
+                f"client_tool {made.name}: expected only parameters that the model fills, got a "
+                "ToolContext; drop it, or make it a tool that runs here"
+            )
+        return made
+
+    return decorate if function is None else decorate(function)
+
+
+# --- what they share --------------------------------------------------------------------------
+
+
+def _require_known(maker: str, given: Iterable[str], known: Iterable[str]) -> None:
+    for option in given:
+        if option not in known:
+            names = ", ".join(sorted({"name", "description", *known}))
+            raise UsageError(f"{maker}: expected options among {names}, got {option!r}")

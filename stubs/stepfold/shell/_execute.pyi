@@ -1,0 +1,3 @@
+from stepfold.loop.events import ToolOutcome
+
+def encoded_outcome(given: object) -> ToolOutcome: ...
