@@ -1,17 +1,26 @@
 """The keyword options that several entry points share."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Required
 
 from typing_extensions import TypedDict
 
 from stepfold.loop import Limits, RetryPolicy, StopCondition, Timeouts
 from stepfold.ports import Clock, Journal, LanguageModel
-from stepfold.shell import CancelHandle
+from stepfold.shell import CancelHandle, Observer
 from stepfold.values import CallSettings, ToolChoice
 
 
-class RunOptions(TypedDict, total=False):
+class ObserverOptions(TypedDict, total=False):
+    """Who is told what happens: `observers`, in their order; see `Observer`.
+
+    Those of an agent are told first, then those of the single run.
+    """
+
+    observers: Sequence[Observer]
+
+
+class RunOptions(ObserverOptions, total=False):
     """What belongs to one run.
 
     `cancel` is a handle by which the run can be ended from beside it. `journal` is where to
@@ -26,7 +35,7 @@ class RunOptions(TypedDict, total=False):
     seed: int | None
 
 
-class AgentOptions(TypedDict, total=False):
+class AgentOptions(ObserverOptions, total=False):
     """What holds for every run of an agent, beside its model, tools, output, deps and hooks.
 
     `instructions` are what the model is told before the prompt. `stop_when` says when to stop
