@@ -44,7 +44,9 @@ class AgentOptions(ObserverOptions, total=False):
     step. `retry` says when a failed model call is made again. `provider_options` is what only one
     provider understands, by provider. `concurrency` is how many tools of one run may be at work
     at once. `timeout` is how long things may take: in seconds for a whole run, or `Timeouts`.
-    `allow_system_messages` says whether a history may hold system messages.
+    `allow_system_messages` says whether a history may hold system messages. With a
+    `tool_approval_secret` requests for approval are signed, and in a history only signed ones let
+    a call run.
     """
 
     instructions: str
@@ -57,6 +59,7 @@ class AgentOptions(ObserverOptions, total=False):
     concurrency: int | None
     timeout: float | Timeouts | None
     allow_system_messages: bool
+    tool_approval_secret: str | bytes | None
 
 
 class GenerateOptions(RunOptions, AgentOptions, total=False):

@@ -71,6 +71,7 @@ def program_of(
         allow_system_messages=options.get("allow_system_messages", False),
         prepares=hooks.prepare_step is not None,
         repairs=hooks.repair_tool_call is not None,
+        tool_approval_secret=options.get("tool_approval_secret"),
     )
 
 

@@ -27,6 +27,7 @@ class AgentOptions(ObserverOptions, total=False):
     concurrency: int | None
     timeout: float | Timeouts | None
     allow_system_messages: bool
+    tool_approval_secret: str | bytes | None
 
 class GenerateOptions(RunOptions, AgentOptions, total=False):
     model: Required[str | LanguageModel]
