@@ -177,7 +177,7 @@ def test_a_body_of_another_form_is_no_reply(stepfold: Command) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("-p", "openai", "sent"), "expected one of anthropic-messages, openai-chat"),
+        (("-p", "openai", "sent"), "expected one of anthropic-messages, google-generate"),
         (("-p", "openai-chat", "absent"), "cannot read absent: No such file"),
         (("sent",), "--protocol"),
     ],

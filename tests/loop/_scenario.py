@@ -125,7 +125,6 @@ class ProgramOptions(TypedDict, total=False):
     prepares: bool
     repairs: bool
     checks_stop: bool
-    tool_approval_secret: str
     version: str
 
 

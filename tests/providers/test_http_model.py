@@ -10,7 +10,7 @@ import pytest
 from attrs import frozen
 
 from stepfold.ports import LanguageModel
-from stepfold.providers import anthropic, openai, openai_compatible, openai_responses
+from stepfold.providers import anthropic, google, openai, openai_compatible, openai_responses
 from stepfold.values import (
     ModelError,
     ModelReply,
@@ -57,6 +57,10 @@ def choice(**more: object) -> bytes:
     return b"data: " + json.dumps({"id": "i", "choices": [{"index": 0, **more}]}).encode() + b"\n\n"
 
 
+def candidate(**more: object) -> dict[str, object]:
+    return {"candidates": [{"content": {"parts": [{"text": "Hello"}]}, **more}]}
+
+
 ITEM = {"type": "message", "content": [{"type": "output_text", "text": "Hello"}]}
 RESPONSE = {"id": "i", "status": "completed", "output": [ITEM]}
 BUSY = {"type": "overloaded_error", "message": "Busy"}
@@ -98,6 +102,15 @@ PROTOCOLS = (
         + event("message_stop"),
         event("error", error=BUSY),
     ),
+    Protocol(
+        "generateContent",
+        lambda handler: google("m", **served(handler)),
+        "http://x/v1/models/m:generateContent",
+        json.dumps(candidate(finishReason="STOP")).encode(),
+        b"data: " + json.dumps(candidate()).encode() + b"\n\n",
+        b'data: {"candidates":[{"finishReason":"STOP"}]}\n\n',
+        b'data: {"error":{"code":503,"message":"Busy","status":"UNAVAILABLE"}}\n\n',
+    ),
 )
 
 
@@ -110,10 +123,11 @@ def protocol(request: pytest.FixtureRequest) -> Protocol:
 
 def answering(protocol: Protocol) -> Handler:
     def answer(request: httpx.Request) -> httpx.Response:
-        assert request.url == protocol.url
+        assert str(request.url).startswith(protocol.url.removesuffix("generateContent"))
         assert any(KEY in value for value in request.headers.values())
         headers = {"x-request-id": "r"}
-        if not json.loads(request.content).get("stream"):
+        is_stream = json.loads(request.content).get("stream") or request.url.query
+        if not is_stream:
             return httpx.Response(200, content=protocol.whole, headers=headers)
         events = protocol.said + protocol.rest
         body = Pieces(events[:10], events[10:-5], events[-5:])
@@ -254,19 +268,19 @@ async def test_a_stream_may_be_left_early(protocol: Protocol) -> None:
     assert body.was_closed
 
 
-@pytest.mark.parametrize("make", [openai, openai_compatible, openai_responses, anthropic])
+@pytest.mark.parametrize("make", [openai, openai_compatible, openai_responses, anthropic, google])
 async def test_a_key_with_a_line_end_inside_is_the_callers_mistake(
     make: Callable[..., LanguageModel],
 ) -> None:
     wrong = make("m", base_url="http://x", api_key="sk-very\nsecret")
 
-    with pytest.raises(UsageError, match=r"authorization|x-api-key") as caught:
+    with pytest.raises(UsageError, match=r"authorization|x-api-key|x-goog-api-key") as caught:
         await wrong.generate(REQUEST)
 
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize("make", [openai, openai_compatible, openai_responses, anthropic])
+@pytest.mark.parametrize("make", [openai, openai_compatible, openai_responses, anthropic, google])
 def test_an_address_is_one_of_http(make: Callable[..., LanguageModel]) -> None:
     with pytest.raises(UsageError, match="https://"):
         make("m", base_url="localhost:8080/v1", api_key=KEY)

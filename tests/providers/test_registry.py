@@ -37,7 +37,7 @@ def test_the_address_of_openai_may_be_another(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:1/v1/")
 
-    assert options_of("openai/x")[2] == "http://localhost:1/v1"
+    assert options_of("openai/x")[2] == "http://localhost:1/v1/"
 
 
 def test_a_missing_key_is_named() -> None:
@@ -75,7 +75,7 @@ def test_another_form_is_refused(name: str) -> None:
 
 
 def test_an_unknown_provider_is_refused_with_those_that_exist() -> None:
-    with pytest.raises(UsageError, match="there are anthropic, local, openai, "):
+    with pytest.raises(UsageError, match="there are anthropic, google, local, openai, "):
         resolve_model("acme/x")
 
 

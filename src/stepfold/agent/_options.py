@@ -1,26 +1,17 @@
 """The keyword options that several entry points share."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Required
 
 from typing_extensions import TypedDict
 
 from stepfold.loop import Limits, RetryPolicy, StopCondition, Timeouts
 from stepfold.ports import Clock, Journal, LanguageModel
-from stepfold.shell import CancelHandle, Observer
+from stepfold.shell import CancelHandle
 from stepfold.values import CallSettings, ToolChoice
 
 
-class ObserverOptions(TypedDict, total=False):
-    """Who is told what happens: `observers`, in their order; see `Observer`.
-
-    Those of an agent are told first, then those of the single run.
-    """
-
-    observers: Sequence[Observer]
-
-
-class RunOptions(ObserverOptions, total=False):
+class RunOptions(TypedDict, total=False):
     """What belongs to one run.
 
     `cancel` is a handle by which the run can be ended from beside it. `journal` is where to
@@ -35,7 +26,7 @@ class RunOptions(ObserverOptions, total=False):
     seed: int | None
 
 
-class AgentOptions(ObserverOptions, total=False):
+class AgentOptions(TypedDict, total=False):
     """What holds for every run of an agent, beside its model, tools, output, deps and hooks.
 
     `instructions` are what the model is told before the prompt. `stop_when` says when to stop
@@ -44,9 +35,7 @@ class AgentOptions(ObserverOptions, total=False):
     step. `retry` says when a failed model call is made again. `provider_options` is what only one
     provider understands, by provider. `concurrency` is how many tools of one run may be at work
     at once. `timeout` is how long things may take: in seconds for a whole run, or `Timeouts`.
-    `allow_system_messages` says whether a history may hold system messages. With a
-    `tool_approval_secret` requests for approval are signed, and in a history only signed ones let
-    a call run.
+    `allow_system_messages` says whether a history may hold system messages.
     """
 
     instructions: str
@@ -59,7 +48,6 @@ class AgentOptions(ObserverOptions, total=False):
     concurrency: int | None
     timeout: float | Timeouts | None
     allow_system_messages: bool
-    tool_approval_secret: str | bytes | None
 
 
 class GenerateOptions(RunOptions, AgentOptions, total=False):

@@ -16,7 +16,9 @@ _DECODE_EXIT_CODES = (
     "Exit codes: 0 a reply or an error of the provider, 1 what is no reply of the protocol, "
     "2 wrong usage."
 )
-_PROTOCOL_HELP = "The protocol: anthropic-messages, openai-chat or openai-responses."
+_PROTOCOL_HELP = (
+    "The protocol: anthropic-messages, google-generate, openai-chat or openai-responses."
+)
 
 Model = Annotated[
     str,

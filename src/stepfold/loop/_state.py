@@ -53,8 +53,7 @@ SlotStatus: TypeAlias = Literal[
 class Approval:
     """The decision that lets a call run or not; `digest` is that of the arguments it is for.
 
-    `reason` is that of the decision, `asked_because` that of the question. `recorded` tells that
-    the decision stands in the history already, with which the run began.
+    `reason` is that of the decision, `asked_because` that of the question.
     """
 
     id: str
@@ -63,12 +62,6 @@ class Approval:
     automatic: bool = False
     reason: str | None = None
     asked_because: str | None = None
-    signature: str | None = None
-    recorded: bool = False
-
-    def open_for(self, call: ToolCall) -> OpenApproval:
-        """What a person is asked."""
-        return OpenApproval(self.id, call, self.digest, self.asked_because, self.signature)
 
 
 @final
@@ -433,7 +426,8 @@ def open_request(step: int, slot: Slot) -> OpenRequest | None:
     """What a person or client owes for a slot, if anything."""
     match slot.status:
         case "asked" if slot.approval is not None:
-            return slot.approval.open_for(slot.call)
+            approval = slot.approval
+            return OpenApproval(approval.id, slot.call, approval.digest, approval.asked_because)
         case "awaited":
             return OpenCall(step, slot.index, slot.attempt, slot.call)
         case _:

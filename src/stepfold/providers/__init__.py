@@ -26,6 +26,11 @@ from stepfold.providers.anthropic_messages import (
     MessagesModel,
     anthropic,
 )
+from stepfold.providers.google_generate import (
+    GoogleDialect,
+    GoogleModel,
+    google,
+)
 from stepfold.providers.openai_chat import (
     ChatDialect,
     ChatModel,
@@ -46,6 +51,8 @@ __all__ = (
     "ClientOptions",
     "ConnectionOptions",
     "Endpoint",
+    "GoogleDialect",
+    "GoogleModel",
     "HttpModel",
     "MessagesDialect",
     "MessagesModel",
@@ -57,6 +64,7 @@ __all__ = (
     "WireCodec",
     "WireDecoder",
     "anthropic",
+    "google",
     "openai",
     "openai_compatible",
     "openai_responses",

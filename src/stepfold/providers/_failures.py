@@ -99,6 +99,7 @@ def reason_of_response(
     if is_json and not isinstance(value, int | float):
         reason = reason_of_error(value, status=status, secrets=secrets)
         kind, message, code = reason.kind, reason.message, reason.code
+        retry_after = reason.retry_after if retry_after is None else retry_after
     else:
         kind, message, code = kind_of_status(status), _said_plainly(response, text), None
         message = _harmless(message, secrets)
@@ -135,7 +136,22 @@ def reason_of_error(
     if not message:
         message = f"the server reported an error without words (status {status})"
     code = _harmless(codes[0], secrets) if codes else None
-    return ModelErrorReason(kind, _harmless(message, secrets), status=status, code=code)
+    return ModelErrorReason(
+        kind,
+        _harmless(message, secrets),
+        status=status,
+        code=code,
+        retry_after=_delay_in(error.get("details")),
+    )
+
+
+def _delay_in(details: object) -> int | None:
+    """How long Google asks to wait, in nanoseconds: among the details, in seconds (`30.5s`)."""
+    for detail in map(object_of, array_of(details)):
+        seconds = _number((text_of(detail.get("retryDelay")) or "").removesuffix("s") or None)
+        if seconds is not None:
+            return int(seconds * _SECOND)
+    return None
 
 
 def kind_of_status(status: int) -> ModelErrorKind:

@@ -28,6 +28,12 @@ def _anthropic_messages() -> AnyCodec:
     return MESSAGES_CODEC
 
 
+def _google_generate() -> AnyCodec:
+    from stepfold.providers.google_generate import GOOGLE_CODEC
+
+    return GOOGLE_CODEC
+
+
 def _openai_chat() -> AnyCodec:
     from stepfold.providers.openai_chat import CHAT_CODEC
 
@@ -42,6 +48,7 @@ def _openai_responses() -> AnyCodec:
 
 PROTOCOLS: tuple[ProtocolEntry, ...] = (
     ProtocolEntry("anthropic-messages", "anthropic", _anthropic_messages),
+    ProtocolEntry("google-generate", "google", _google_generate),
     ProtocolEntry("openai-chat", "openai", _openai_chat),
     ProtocolEntry("openai-responses", "openai", _openai_responses),
 )

@@ -29,6 +29,12 @@ def _anthropic(model_id: str) -> LanguageModel:
     return anthropic(model_id)
 
 
+def _google(model_id: str) -> LanguageModel:
+    from stepfold.providers.google_generate import google
+
+    return google(model_id)
+
+
 def _openai(model_id: str) -> LanguageModel:
     from stepfold.providers.openai_chat import openai
 
@@ -65,6 +71,7 @@ def _local(model_id: str) -> LanguageModel:
 
 PROVIDERS: tuple[ProviderEntry, ...] = (
     ProviderEntry("anthropic", "Anthropic; needs ANTHROPIC_API_KEY", _anthropic),
+    ProviderEntry("google", "Google; needs GEMINI_API_KEY", _google),
     ProviderEntry("local", "a small model on this machine, without a key", _local),
     ProviderEntry("openai", "OpenAI; needs OPENAI_API_KEY", _openai),
     ProviderEntry(

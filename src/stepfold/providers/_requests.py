@@ -49,9 +49,11 @@ def request_body(
     Raises:
         UsageError: something has no JSON form.
     """
-    pieces: list[bytes] = []
+    members: list[bytes] = []
     for name, fragments in lists:
         said = b",".join(part.data for part in fragments if part.data)
-        if said or not pieces:
-            pieces.append(b'"%b":[%b],' % (name.encode(), said))
-    return b"{" + b"".join(pieces) + to_wire(rest)[1:]
+        if said or not members:
+            members.append(b'"%b":[%b]' % (name.encode(), said))
+    if rest:
+        members.append(to_wire(rest)[1:-1])
+    return b"{" + b",".join(members) + b"}"

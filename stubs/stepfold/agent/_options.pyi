@@ -1,22 +1,19 @@
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Required
 from typing_extensions import TypedDict
 from stepfold.loop import Limits, RetryPolicy, StopCondition, Timeouts
 from stepfold.ports import Clock, Journal, LanguageModel
-from stepfold.shell import CancelHandle, Observer
+from stepfold.shell import CancelHandle
 from stepfold.values import CallSettings, ToolChoice
 
-class ObserverOptions(TypedDict, total=False):
-    observers: Sequence[Observer]
-
-class RunOptions(ObserverOptions, total=False):
+class RunOptions(TypedDict, total=False):
     cancel: CancelHandle | None
     journal: Journal | None
     clock: Clock | None
     run_id: str | None
     seed: int | None
 
-class AgentOptions(ObserverOptions, total=False):
+class AgentOptions(TypedDict, total=False):
     instructions: str
     stop_when: StopCondition | None
     limits: Limits | None
@@ -27,7 +24,6 @@ class AgentOptions(ObserverOptions, total=False):
     concurrency: int | None
     timeout: float | Timeouts | None
     allow_system_messages: bool
-    tool_approval_secret: str | bytes | None
 
 class GenerateOptions(RunOptions, AgentOptions, total=False):
     model: Required[str | LanguageModel]

@@ -15,7 +15,6 @@ FindingKind: TypeAlias = Literal[
     "orphan-approval",
     "orphan-response",
     "duplicate-response",
-    "misaddressed-response",
     "reused-id",
     "empty-message",
     "empty-text",

@@ -11,7 +11,6 @@ from stepfold.values import (
     JsonText,
     Message,
     ModelReply,
-    OpenApproval,
     RunEnd,
     StepResult,
     Stop,
@@ -34,10 +33,6 @@ class Approval:
     automatic: bool = False
     reason: str | None = None
     asked_because: str | None = None
-    signature: str | None = None
-    recorded: bool = False
-
-    def open_for(self, call: ToolCall) -> OpenApproval: ...
 
 @final
 @frozen(order=False)

@@ -3,6 +3,7 @@ from stepfold.providers._http_model import HttpModel, WireCall, WireCodec, WireD
 from stepfold.providers._protocols import PROTOCOLS, ProtocolEntry, protocol_named
 from stepfold.providers._registry import PROVIDERS, ProviderEntry, resolve_model
 from stepfold.providers.anthropic_messages import MessagesDialect, MessagesModel, anthropic
+from stepfold.providers.google_generate import GoogleDialect, GoogleModel, google
 from stepfold.providers.openai_chat import ChatDialect, ChatModel, openai, openai_compatible
 from stepfold.providers.responses import ResponsesDialect, ResponsesModel, openai_responses
 
@@ -14,6 +15,8 @@ __all__ = (
     "ClientOptions",
     "ConnectionOptions",
     "Endpoint",
+    "GoogleDialect",
+    "GoogleModel",
     "HttpModel",
     "MessagesDialect",
     "MessagesModel",
@@ -25,6 +28,7 @@ __all__ = (
     "WireCodec",
     "WireDecoder",
     "anthropic",
+    "google",
     "openai",
     "openai_compatible",
     "openai_responses",

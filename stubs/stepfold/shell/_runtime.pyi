@@ -3,7 +3,6 @@ from typing import Generic, TypeVar, final, overload
 from attrs import frozen
 from stepfold.ports import Clock, Journal, LanguageModel
 from stepfold.shell._hooks import Hooks
-from stepfold.shell._observing import Observer
 from stepfold.shell._tool import AnyTool
 
 D = TypeVar("D")
@@ -20,7 +19,6 @@ class Runtime(Generic[D]):
     journal: Journal | None
     concurrency: int | None
     hooks: Hooks[D]
-    observers: tuple[Observer, ...]
 
     @overload
     def __init__(
@@ -32,7 +30,6 @@ class Runtime(Generic[D]):
         journal: Journal | None = None,
         concurrency: int | None = None,
         hooks: Hooks[object] | None = None,
-        observers: Iterable[Observer] = (),
     ) -> None: ...
     @overload
     def __init__(
@@ -45,5 +42,4 @@ class Runtime(Generic[D]):
         journal: Journal | None = None,
         concurrency: int | None = None,
         hooks: Hooks[D] | None = None,
-        observers: Iterable[Observer] = (),
     ) -> None: ...

@@ -93,7 +93,6 @@ class OpenApproval:
     call: ToolCall
     digest: str
     reason: str | None = None
-    signature: str | None = None
 
 @final
 @frozen(order=False)

@@ -259,9 +259,6 @@ def _approvals() -> SearchStrategy[loop.Approval]:
         st.none() | st.booleans(),
         st.booleans(),
         st.none() | strings(),
-        st.none() | strings(),
-        st.none() | names(),
-        st.booleans(),
     )
 
 

@@ -406,14 +406,7 @@ def open_approvals() -> SearchStrategy[v.OpenApproval]:
 
 @cache
 def _open_approvals() -> SearchStrategy[v.OpenApproval]:
-    return st.builds(
-        v.OpenApproval,
-        names(),
-        tool_calls(),
-        names(),
-        st.none() | strings(),
-        st.none() | names(),
-    )
+    return st.builds(v.OpenApproval, names(), tool_calls(), names(), st.none() | strings())
 
 
 def open_calls() -> SearchStrategy[v.OpenCall]:

@@ -1,0 +1,12 @@
+from typing import Literal, TypeAlias, final
+from attrs import frozen
+
+Thinking: TypeAlias = Literal["none", "budget", "level"]
+
+@final
+@frozen(order=False, kw_only=True, cache_hash=True)
+class GoogleDialect:
+    provider: str = "google"
+    thinking: Thinking = "level"
+
+def google_dialect(model_id: str) -> GoogleDialect: ...
