@@ -6,9 +6,9 @@ from attrs import evolve, frozen
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepfold.loop import Done, Limits, Program, begin, never
+from stepfold.loop import ApprovalSecret, Done, Limits, Program, begin, never
 from stepfold.loop.commands import RunTool
-from stepfold.testing import Schedule, World, laws, simulate
+from stepfold.testing import Schedule, Trace, World, laws, simulate
 from stepfold.testing.strategies import argument_texts, programs, schedules, worlds
 from stepfold.values import (
     ApprovalRequest,
@@ -87,17 +87,110 @@ def history_of(asked: list[Asked], *, goes_on: bool) -> list[Message]:
     return messages
 
 
-@given(programs(min_tools=2, limited=0, breaks=0), st.lists(asked_calls(), min_size=1, max_size=4))
+@given(
+    st.data(),
+    programs(min_tools=2, limited=0, breaks=0),
+    st.lists(asked_calls(), min_size=1, max_size=4),
+    st.booleans(),
+    st.booleans(),
+)
 def test_a_call_from_the_history_runs_if_exactly_it_was_approved(
-    drawn: Program, asked: list[Asked]
+    data: st.DataObject, drawn: Program, asked: list[Asked], denies: bool, refuses: bool
 ) -> None:
+    """And if the validators and the policy of today do not object."""
     tools = {name: evolve(spec, executes=True) for name, spec in drawn.tools.items()}
-    program = evolve(drawn, tools=tools)
+    program = evolve(drawn, tools=tools, tool_approval_secret=None)
+    world = World(
+        decisions=("denied",) if denies else ("approved", "not-applicable", "user-approval"),
+        bindings=("no such thing",) if refuses else (None,),
+        answers=(None,),
+    )
 
-    first = begin(program, history_of(asked, goes_on=False), run="run", seed=0, at=0)
+    order = data.draw(schedules(kinds=()))
+    trace = simulate(program, history_of(asked, goes_on=False), world, order)
 
-    ran = {command.key.index for command in first.commands if isinstance(command, RunTool)}
-    assert ran == {index for index, one in enumerate(asked) if one.may_run}
+    def objects(index: int) -> bool:
+        spec = tools["look" if index % 2 else "wipe"]
+        return (denies and spec.approval == "policy") or (refuses and spec.binds)
+
+    assert ran_before_the_first_step(trace) == {
+        index for index, one in enumerate(asked) if one.may_run and not objects(index)
+    }
+
+
+def ran_before_the_first_step(trace: Trace) -> set[int]:
+    return {
+        command.key.index
+        for transition in trace.transitions
+        for command in transition.commands
+        if isinstance(command, RunTool) and command.key.step < 0
+    }
+
+
+SECRETS = st.sampled_from(["s3cret", b"s3cret", "other"])
+TEXTS = st.text(max_size=4) | st.sampled_from(["a0", "c0", "wipe", "\n", "\ud800", "a0\nc0"])
+
+
+@given(SECRETS, st.tuples(TEXTS, TEXTS, TEXTS), st.tuples(TEXTS, TEXTS, TEXTS), st.data())
+def test_a_signature_is_for_one_request_and_one_form_of_its_arguments(
+    secret: str | bytes,
+    ids: tuple[str, str, str],
+    others: tuple[str, str, str],
+    data: st.DataObject,
+) -> None:
+    texts = argument_texts(hostile=0) | st.sampled_from(['{"n": 1.0}', '{"b":1,"a":[2]}', "{}"])
+    one, other = data.draw(texts), data.draw(texts)
+    key = ApprovalSecret(secret)
+    signature = key.signature_of(*ids, one)
+
+    same = json.loads(one, parse_int=float) == json.loads(other, parse_int=float)
+    assert key.has_signed(signature, *others, other) == (same and others == ids)
+    assert not ApprovalSecret("another").has_signed(signature, *ids, one)
+
+
+@given(
+    st.data(),
+    programs(min_tools=2, limited=0, breaks=0, asking=90),
+    st.lists(asked_calls(), min_size=1, max_size=3),
+    st.lists(st.sampled_from(["s3cret", "another", None]), min_size=3, max_size=3),
+)
+def test_with_a_secret_only_a_history_that_verifies_runs_anything(
+    data: st.DataObject, drawn: Program, asked: list[Asked], secrets: list[str | None]
+) -> None:
+    program = evolve(drawn, tool_approval_secret="s3cret")
+    history = [signed(message, secrets) for message in history_of(asked, goes_on=False)]
+
+    trace = simulate(program, history, World(), data.draw(schedules(kinds=())))
+
+    laws.every_law_holds(trace)
+    doubtful = any(
+        secret != "s3cret" and one.approved is not False
+        for one, secret in zip(asked, secrets, strict=False)
+    )
+    assert not doubtful or not ran_before_the_first_step(trace)
+
+
+def signed(message: Message, secrets: list[str | None]) -> Message:
+    """Sign the requests of a message, each by its own secret, if it has any."""
+    if not isinstance(message, AssistantMessage):
+        return message
+    calls = [part for part in message.content if isinstance(part, ToolCall)]
+    made = iter(zip(calls, secrets, strict=False))
+    return AssistantMessage(
+        tuple(
+            evolve(part, signature=signature_by(*next(made), part.approval_id))
+            if isinstance(part, ApprovalRequest)
+            else part
+            for part in message.content
+        )
+    )
+
+
+def signature_by(call: ToolCall, secret: str | None, approval_id: str) -> str | None:
+    if secret is None or isinstance(parse_json(call.input or "{}"), Failure):
+        return secret
+    key = ApprovalSecret(secret)
+    return key.signature_of(approval_id, call.tool_call_id, call.tool_name, call.input or "{}")
 
 
 @given(

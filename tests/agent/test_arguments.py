@@ -378,7 +378,10 @@ async def test_deps_that_cannot_be_looked_into_are_taken() -> None:
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"temprature": 1}, "expected options among cancel, clock, journal, run_id, seed, got 'te"),
+        (
+            {"temprature": 1},
+            "expected options among cancel, clock, journal, observers, run_id, seed, got 'te",
+        ),
         ({"run_id": 3}, "run_id: expected a str, got 3"),
         ({"run_id": ""}, "run_id: expected a name, got an empty string"),
         ({"seed": "x"}, "seed: expected an int, got 'x'"),

@@ -125,6 +125,7 @@ class ProgramOptions(TypedDict, total=False):
     prepares: bool
     repairs: bool
     checks_stop: bool
+    tool_approval_secret: str
     version: str
 
 

@@ -54,9 +54,9 @@ def ask(approval_id: str = "x", call_id: str = "a") -> ApprovalRequest:
     return ApprovalRequest(approval_id, call_id)
 
 
-def allow(approval_id: str = "x") -> ApprovalResponse:
-    """Approve."""
-    return ApprovalResponse(approval_id, approved=True)
+def allow(approval_id: str = "x", *, theirs: bool = False) -> ApprovalResponse:
+    """Approve; `theirs` are answers for the provider."""
+    return ApprovalResponse(approval_id, approved=True, provider_executed=theirs)
 
 
 def found(*messages: Message, allow_system_messages: bool = False) -> list[tuple[object, ...]]:
@@ -126,6 +126,15 @@ def test_what_is_wrong_says_where_it_is_and_what_is_done() -> None:
             (said(A, ask()), told(allow(), allow())),
             [("duplicate-response", "warning", 1, 1)],
         ),
+        (
+            (said(THEIRS, ask("x", "p")), told(allow())),
+            [("misaddressed-response", "error", 1, 0)],
+        ),
+        (
+            (said(A, ask()), told(allow(theirs=True))),
+            [("misaddressed-response", "error", 1, 0)],
+        ),
+        ((said(THEIRS, ask("x", "p")), told(allow(theirs=True))), []),
         (
             (said(A), told(result("a")), said(A), told(result("a"))),
             [("reused-id", "warning", 2, 0)],

@@ -24,7 +24,12 @@ from stepfold.agent._checks import (
 from stepfold.agent._hooks import hooks_of, specs_under
 from stepfold.agent._options import AgentOptions, RunOptions
 from stepfold.agent._output import Output, text
-from stepfold.agent._program import AGENT_OPTIONS, checked_concurrency, program_of
+from stepfold.agent._program import (
+    AGENT_OPTIONS,
+    checked_concurrency,
+    checked_observers,
+    program_of,
+)
 from stepfold.agent._run import Run, RunFailed, failure_text
 from stepfold.agent._run_stream import RunStream
 from stepfold.loop import (
@@ -37,6 +42,7 @@ from stepfold.loop import (
 from stepfold.ports import BLOCKING, Clock, Journal, LanguageModel
 from stepfold.shell import (
     Driver,
+    Observer,
     OfferedTool,
     PrepareStep,
     RepairToolCall,
@@ -107,6 +113,7 @@ class Agent(Generic[Deps_contra, Out_co]):
         self._deps_type: object = deps_type
         self._tools, own = sorted_out(tools)
         self._concurrency = checked_concurrency(options.get("concurrency"))
+        self._observers = checked_observers(options.get("observers", ()))
         # without an output, Out is its default: str
         self.output: Output[Out_co] = cast("Output[Out_co]", text()) if output is None else output
         table = tools_by_name(self._tools)
@@ -313,7 +320,7 @@ class Agent(Generic[Deps_contra, Out_co]):
             raise UsageError("answer: expected no run_id and no seed: the run has them already")
         cancel = options.get("cancel")
         require_options(cancel, None, None)
-        runtime = self._runtime(deps, options.get("journal"), options.get("clock"))
+        runtime = self._runtime(deps, options)
         now = runtime.clock.now()
         events = [event_of(answer, run.state, runtime.tools, now) for answer in answers]
         driver = await driven(self.program, Transition(run.state), runtime, cancel, events)
@@ -323,7 +330,11 @@ class Agent(Generic[Deps_contra, Out_co]):
 
     @overload
     def runtime(
-        self: "Agent[object, Out]", *, clock: Clock | None = None, journal: Journal | None = None
+        self: "Agent[object, Out]",
+        *,
+        clock: Clock | None = None,
+        journal: Journal | None = None,
+        observers: Sequence[Observer] = (),
     ) -> Runtime[object]: ...
     @overload
     def runtime(
@@ -332,6 +343,7 @@ class Agent(Generic[Deps_contra, Out_co]):
         deps: Deps_contra,
         clock: Clock | None = None,
         journal: Journal | None = None,
+        observers: Sequence[Observer] = (),
     ) -> Runtime[Deps_contra]: ...
     def runtime(
         self: "Agent[Deps, Out]",
@@ -339,13 +351,14 @@ class Agent(Generic[Deps_contra, Out_co]):
         deps: object = NO_DEPS,
         clock: Clock | None = None,
         journal: Journal | None = None,
+        observers: Sequence[Observer] = (),
     ) -> Runtime[Deps]:
         """Give what the names in `program` stand for here: `drive` and `drive_sync` take it.
 
         Raises:
             UsageError: deps are missing or wrong, or the model's id or key is not known.
         """
-        return self._runtime(deps, journal, clock)
+        return self._runtime(deps, {"clock": clock, "journal": journal, "observers": observers})
 
     def run_of(self, state: LoopState) -> Run[Out_co]:
         """Give the run that a state is of, typed by the output of this agent.
@@ -372,20 +385,20 @@ class Agent(Generic[Deps_contra, Out_co]):
 
         return resolve_model(model)
 
-    def _runtime(
-        self, deps: object, journal: Journal | None, clock: Clock | None
-    ) -> Runtime[Deps_contra]:
+    def _runtime(self, deps: object, options: RunOptions) -> Runtime[Deps_contra]:
         is_given = deps is not NO_DEPS
         require_deps(self._deps_type, deps, is_given=is_given, tools=self._tools)
         given = cast("Deps_contra", deps)  # checked above, as far as a type can be at run time
+        clock = options.get("clock")
         return Runtime(
             models=(self._model,),
             tools=self._tools,
             deps=given,
             clock=SystemClock() if clock is None else clock,
-            journal=journal,
+            journal=options.get("journal"),
             concurrency=self._concurrency,
             hooks=self._hooks,
+            observers=self._observers + checked_observers(options.get("observers", ())),
         )
 
     async def _driven(
@@ -401,7 +414,7 @@ class Agent(Generic[Deps_contra, Out_co]):
         self, prompt: str | Sequence[Message], deps: object, options: RunOptions
     ) -> Begun[Deps_contra]:
         require_known(options)
-        runtime = self._runtime(deps, options.get("journal"), options.get("clock"))
+        runtime = self._runtime(deps, options)
         return begun(self.program, prompt, runtime, options)
 
     def _outcome(self, driver: Driver[Deps_contra]) -> Outcome[Run[Out_co], RunFailed]:

@@ -146,6 +146,7 @@ def stream_text(
 
 
 _RUN_OPTIONS = frozenset(RunOptions.__annotations__)
+_KEPT_OPTIONS = AGENT_OPTIONS - _RUN_OPTIONS
 
 
 def _agent_of(
@@ -158,7 +159,7 @@ def _agent_of(
     if "model" not in options:
         raise UsageError("expected model=…, got none: give an id, or a model")
     own = {name: given for name, given in options.items() if name in _RUN_OPTIONS}
-    kept = {name: given for name, given in options.items() if name in AGENT_OPTIONS}
+    kept = {name: given for name, given in options.items() if name in _KEPT_OPTIONS}
     if kept.get("stop_when") is None:
         kept["stop_when"] = is_step_count(1)
     agent = Agent(

@@ -1,17 +1,26 @@
 """The keyword options that several entry points share."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Required
 
 from typing_extensions import TypedDict
 
 from stepfold.loop import Limits, RetryPolicy, StopCondition, Timeouts
 from stepfold.ports import Clock, Journal, LanguageModel
-from stepfold.shell import CancelHandle
+from stepfold.shell import CancelHandle, Observer
 from stepfold.values import CallSettings, ToolChoice
 
 
-class RunOptions(TypedDict, total=False):
+class ObserverOptions(TypedDict, total=False):
+    """Who is told what happens: `observers`, in their order; see `Observer`.
+
+    Those of an agent are told first, then those of the single run.
+    """
+
+    observers: Sequence[Observer]
+
+
+class RunOptions(ObserverOptions, total=False):
     """What belongs to one run.
 
     `cancel` is a handle by which the run can be ended from beside it. `journal` is where to
@@ -26,7 +35,7 @@ class RunOptions(TypedDict, total=False):
     seed: int | None
 
 
-class AgentOptions(TypedDict, total=False):
+class AgentOptions(ObserverOptions, total=False):
     """What holds for every run of an agent, beside its model, tools, output, deps and hooks.
 
     `instructions` are what the model is told before the prompt. `stop_when` says when to stop
@@ -35,7 +44,9 @@ class AgentOptions(TypedDict, total=False):
     step. `retry` says when a failed model call is made again. `provider_options` is what only one
     provider understands, by provider. `concurrency` is how many tools of one run may be at work
     at once. `timeout` is how long things may take: in seconds for a whole run, or `Timeouts`.
-    `allow_system_messages` says whether a history may hold system messages.
+    `allow_system_messages` says whether a history may hold system messages. With a
+    `tool_approval_secret` requests for approval are signed, and in a history only signed ones let
+    a call run.
     """
 
     instructions: str
@@ -48,6 +59,7 @@ class AgentOptions(TypedDict, total=False):
     concurrency: int | None
     timeout: float | Timeouts | None
     allow_system_messages: bool
+    tool_approval_secret: str | bytes | None
 
 
 class GenerateOptions(RunOptions, AgentOptions, total=False):

@@ -1,7 +1,7 @@
 """The program that an agent's options describe: each option is checked as it is read."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Never
 
 from stepfold.agent._checks import (
@@ -21,7 +21,7 @@ from stepfold.loop import (
     ToolSpec,
     is_step_count,
 )
-from stepfold.shell import Hooks
+from stepfold.shell import Hooks, Observer
 from stepfold.values import NO_SETTINGS, CallSettings, ProviderTool, UsageError
 
 DEFAULT_STEPS = 20
@@ -71,6 +71,7 @@ def program_of(
         allow_system_messages=options.get("allow_system_messages", False),
         prepares=hooks.prepare_step is not None,
         repairs=hooks.repair_tool_call is not None,
+        tool_approval_secret=options.get("tool_approval_secret"),
     )
 
 
@@ -94,3 +95,18 @@ def checked_concurrency(given: int | None) -> int | None:
     if given is not None and (type(given) is not int or given < 1):
         raise UsageError(f"concurrency: expected a whole number from 1, got {given!r}")
     return given
+
+
+def checked_observers(given: Sequence[Observer]) -> tuple[Observer, ...]:
+    """Who is told what happens.
+
+    Raises:
+        UsageError: one cannot be called.
+    """
+    observers = tuple(given)
+    for observer in observers:
+        if not callable(observer):
+            raise UsageError(
+                f"observers: expected functions of one observation, got {observer!r:.200}"
+            )
+    return observers

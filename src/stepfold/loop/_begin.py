@@ -1,41 +1,28 @@
 """`begin`: from a prompt to the first state.
 
 The history is repaired once (`stepfold.loop._history` says how), and only grows from there. Calls
-whose approval was answered, or is still open, become the slots of a pre-phase (step -1), and so do
-calls at the very end that a client may still answer; messages that follow them are held back until
-their results are written.
+whose approval was answered, or is still open, become the slots of a pre-phase (step -1: see
+`stepfold.loop._pre_phase`), and so do calls at the very end that a client may still answer;
+messages that follow them are held back until their results are written.
 """
 
 from collections.abc import Sequence
-from typing import Final, TypeAlias
 
-from stepfold.loop._calls import (
-    approve,
-    argument_text,
-    ask,
-    closed,
-    denied_part,
-    fault_of,
-    finished,
-    permit,
-)
 from stepfold.loop._close import advance, next_step
-from stepfold.loop._draft import Draft, Work
+from stepfold.loop._draft import Draft
 from stepfold.loop._history import repair_history
 from stepfold.loop._ids import NO_IDS
+from stepfold.loop._pre_phase import Asked, pre_phase
 from stepfold.loop._program import RULES, Program
 from stepfold.loop._standardise import standardise_prompt
 from stepfold.loop._state import (
-    Approval,
     Identity,
     Inbox,
     Ledger,
     LoopState,
     Preparing,
-    Slot,
     Transcript,
     Transition,
-    slot_key,
 )
 from stepfold.loop.notes import HistoryRepaired
 from stepfold.values import (
@@ -43,14 +30,11 @@ from stepfold.values import (
     ApprovalResponse,
     AssistantMessage,
     Instant,
-    JsonText,
     Message,
     ToolCall,
     ToolMessage,
     UsageError,
 )
-
-_DRIFTED: Final = "not run: the arguments are not those that approval was asked for"
 
 
 def begin(
@@ -91,12 +75,7 @@ def begin(
     if history.mended:
         out.notes.append(HistoryRepaired(history.mended))
     if open_calls:
-        slots = [
-            _pre_phase_slot(program, Slot(index, call, "ready"), request, response, out)
-            for index, (call, request, response) in enumerate(open_calls)
-        ]
-        unresolved = sum(slot.is_unresolved for slot in slots)
-        advance(program, out, Work(-1, None, slots, unresolved=unresolved))
+        advance(program, out, pre_phase(program, open_calls, out))
     else:
         next_step(program, out, 0)
     return Transition(out.state(), tuple(out.commands), tuple(out.notes))
@@ -112,12 +91,9 @@ def _call_ids(messages: tuple[Message, ...]) -> set[str]:
     }
 
 
-_OpenCall: TypeAlias = tuple[ToolCall, ApprovalRequest | None, ApprovalResponse | None]
-
-
 def _open_calls(
     messages: tuple[Message, ...],
-) -> tuple[tuple[Message, ...], tuple[Message, ...], list[_OpenCall]]:
+) -> tuple[tuple[Message, ...], tuple[Message, ...], list[Asked]]:
     """What a repaired history leaves to be done: calls of its last turn, with their approvals.
 
     Gives the messages up to the answers that are there, those that have to wait for the others,
@@ -139,42 +115,16 @@ def _open_calls(
     requests = {
         part.tool_call_id: part for part in said.content if isinstance(part, ApprovalRequest)
     }
-    open_calls: list[_OpenCall] = []
+    open_calls: list[Asked] = []
     for call in said.content:
         if isinstance(call, ToolCall) and not call.provider_executed:
             request = requests.get(call.tool_call_id)
             if call.tool_call_id not in answered:
                 response = None if request is None else responses.get(request.approval_id)
-                open_calls.append((call, request, response))
+                open_calls.append(Asked(call, request, response))
     if not open_calls:
         return messages, (), []
     end = last + 1
     while end < len(messages) and isinstance(messages[end], ToolMessage):
         end += 1
     return messages[:end], messages[end:], open_calls
-
-
-def _pre_phase_slot(
-    program: Program,
-    slot: Slot,
-    request: ApprovalRequest | None,
-    response: ApprovalResponse | None,
-    out: Draft,
-) -> Slot:
-    """A call from the history: validated again, and run only if exactly this was approved."""
-    call, key = slot.call, slot_key(-1, slot)
-    error = fault_of(program, program.tools, call)
-    if error is not None:
-        return closed(-1, slot, "invalid", error, out)
-    spec = program.tools[call.tool_name]
-    if request is None:
-        return approve(spec, key, slot, out)
-    digest = JsonText(argument_text(call)).digest()
-    if request.digest is not None and request.digest != digest:
-        return closed(-1, slot, "invalid", _DRIFTED, out)
-    if response is None:
-        approval = Approval(request.approval_id, digest, asked_because=request.reason)
-        return ask(key, slot, approval, out)
-    if not response.approved:
-        return finished(key, slot, denied_part(call, response.reason), out)
-    return permit(spec, key, slot, out)

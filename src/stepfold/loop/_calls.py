@@ -27,7 +27,6 @@ from stepfold.values import (
     DeniedOutput,
     Failure,
     JsonText,
-    OpenApproval,
     OpenCall,
     ToolCall,
     ToolError,
@@ -116,7 +115,7 @@ def admit(
         if spec.binds:
             out.commands.append(BindCall(key))
             return evolve(slot, status="binding")
-        return approve(spec, key, slot, out)
+        return approve(program, spec, key, slot, out)
     if program.repairs and not slot.repaired:
         out.commands.append(RepairCall(key))
         return evolve(slot, status="repairing")
@@ -142,14 +141,14 @@ def finished(
     return slot.done(part, elapsed)
 
 
-def approve(spec: ToolSpec, key: CallKey, slot: Slot, out: Draft) -> Slot:
+def approve(program: Program, spec: ToolSpec, key: CallKey, slot: Slot, out: Draft) -> Slot:
     """Tell of an acceptable call, and ask whoever must agree to it."""
     out.notes.append(CallRequested(key, slot.call))
     match spec.approval:
         case "never":
             return permit(spec, key, slot, out)
         case "always":
-            return ask(key, slot, approval_of(out.run, key, slot), out)
+            return ask(key, slot, approval_of(program, out.run, key, slot), out)
         case "policy":
             out.commands.append(ResolveApproval(key))
             return evolve(slot, status="deciding")
@@ -157,15 +156,19 @@ def approve(spec: ToolSpec, key: CallKey, slot: Slot, out: Draft) -> Slot:
 
 def ask(key: CallKey, slot: Slot, approval: Approval, out: Draft) -> Slot:
     """Ask a person, for exactly these arguments."""
-    request = OpenApproval(approval.id, slot.call, approval.digest, approval.asked_because)
-    out.notes.append(ApprovalRequested(key, request))
+    out.notes.append(ApprovalRequested(key, approval.open_for(slot.call)))
     return evolve(slot, status="asked", approval=approval)
 
 
-def approval_of(run: str, key: CallKey, slot: Slot) -> Approval:
-    """The approval that a call needs, not yet decided."""
-    digest = JsonText(argument_text(slot.call)).digest()
-    return Approval(f"{run}/{key.step}/{key.index}", digest)
+def approval_of(program: Program, run: str, key: CallKey, slot: Slot) -> Approval:
+    """The approval that a call needs, not yet decided; signed, if the program has a secret."""
+    call, text = slot.call, argument_text(slot.call)
+    approval_id = f"{run}/{key.step}/{key.index}"
+    secret = program.tool_approval_secret
+    signature = None
+    if secret is not None:
+        signature = secret.signature_of(approval_id, call.tool_call_id, call.tool_name, text)
+    return Approval(approval_id, JsonText(text).digest(), signature=signature)
 
 
 def permit(spec: ToolSpec, key: CallKey, slot: Slot, out: Draft) -> Slot:

@@ -19,6 +19,7 @@ FindingKind: TypeAlias = Literal[
     "orphan-approval",  # a request for no call of its message
     "orphan-response",  # a response to no request before it
     "duplicate-response",  # a second response to a request
+    "misaddressed-response",  # a response that says wrongly who executes the call
     "reused-id",  # a call under the id of a call in an earlier message
     "empty-message",  # a message without content
     "empty-text",  # a text without a character

@@ -8,6 +8,8 @@ providers take, and `begin` starts from there. The rules:
   tool said is not lost while there is a call to hold it.
 * A second call of the same id in one message is dropped, since no result could tell which of the
   two it answers; so is a second request for the approval of one call, or under one id.
+* Who executes a call has to hear of the answer to a request for its approval: a response that says
+  otherwise is corrected.
 * A call that nobody will answer is closed as interrupted, in place. Left open are the calls of
   the last turn that wait for an approval, and those whose approval was answered since: a run goes
   on with them. But when somebody has spoken since, a request that nobody answered is closed too.
@@ -20,7 +22,7 @@ Everything else is kept as it is, and what is merely odd is a warning.
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from attrs import define, field
+from attrs import define, evolve, field
 from typing_extensions import TypeIs
 
 from stepfold.loop._findings import Finding, FindingKind, RepairedHistory
@@ -155,6 +157,7 @@ class _Walk:
         self._provider_calls: Final[set[str]] = set()
         self._asked: Final[set[str]] = set()  # ids of requests without a response
         self._decided: Final[set[str]] = set()  # ids of those that have one
+        self._by_provider: Final[dict[str, bool]] = {}  # who executes the call of a request
         self._answering: _Turn | None = None  # the turn right after which this message stands
         self._last: _Turn | None = None
         self._responses: Final[set[str]] = set()  # since the last turn
@@ -287,6 +290,9 @@ class _Walk:
             return True
         turn.requests[request.tool_call_id] = request
         self._asked.add(request.approval_id)
+        self._by_provider[request.approval_id] = (
+            request.tool_call_id in self._provider_calls and request.tool_call_id not in turn.calls
+        )
         self._decided.discard(request.approval_id)
         if request.tool_call_id not in called:
             problem = f"it asks for the approval of {request.tool_call_id!r}, which is not here"
@@ -308,11 +314,13 @@ class _Walk:
 
     def _take_answers(self, message: ToolMessage) -> None:
         dropped: set[int] = set()
+        corrected: dict[int, ToolPart] = {}
         moved: dict[int, list[ToolPart]] = {}
         results: list[tuple[int, ToolResult]] = []
         for index, part in enumerate(message.content):
             if isinstance(part, ApprovalResponse):
                 self._take_response(index, part)
+                self._address(index, part, corrected)
             elif _is_result(part):
                 results.append((index, part))
         for index, result in results:
@@ -333,8 +341,12 @@ class _Walk:
         options = message.provider_options
         for place, parts in moved.items():
             self._turns[place].additions.append(ToolMessage(parts, provider_options=options))
-        if dropped:
-            content = [part for index, part in enumerate(message.content) if index not in dropped]
+        if dropped or corrected:
+            content = [
+                corrected.get(index, part)
+                for index, part in enumerate(message.content)
+                if index not in dropped
+            ]
             self._changed[self._place] = (
                 ToolMessage(content, provider_options=options) if content else None
             )
@@ -366,6 +378,17 @@ class _Walk:
         else:
             problem = f"nobody asked for the approval {approval_id!r} before it"
             self._warn("orphan-response", index, problem)
+
+    def _address(
+        self, index: int, response: ApprovalResponse, corrected: dict[int, ToolPart]
+    ) -> None:
+        """Let the provider hear of the answers to its own requests, and of no others."""
+        by_provider = self._by_provider.get(response.approval_id, response.provider_executed)
+        if by_provider != response.provider_executed:
+            who = "the provider" if by_provider else "the program"
+            problem = f"{who} executes the call that the response {response.approval_id!r} is for"
+            self._mend("misaddressed-response", index, problem, "it is corrected")
+            corrected[index] = evolve(response, provider_executed=by_provider)
 
     def _close(self, turn: _Turn) -> None:
         """Close the calls of a turn that nobody will answer."""

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias, final
 from attrs import field, frozen
 
 from stepfold.loop._figures import OfTools, by_name, not_negative
+from stepfold.loop._signing import ApprovalSecret, secret_of
 from stepfold.loop._stop import StopCondition, condition_name, is_step_count
 from stepfold.loop._timeouts import NO_TIMEOUTS, Timeouts
 from stepfold.schema import SchemaFault
@@ -171,11 +172,12 @@ class Program:
     `models` are names (`provider/model_id`): the first is asked; if it cannot answer, the next.
     `provider_tools` are run by the provider; all tools together have a name each.
     `prepares`, `repairs` and `checks_stop` tell that the shell has hooks which the loop must ask
-    by `PrepareStep`, `RepairCall` and `CheckStop`.
+    by `PrepareStep`, `RepairCall` and `CheckStop`. With a `tool_approval_secret` (text or bytes)
+    requests for approval are signed, and of those in a history only signed ones count.
 
     Raises:
         UsageError: no model, two tools of one name, a choice or a limit that names no tool, a stop
-            condition that is none.
+            condition that is none, a secret that is empty or neither text nor bytes.
     """
 
     models: tuple[str, ...]
@@ -198,6 +200,7 @@ class Program:
     prepares: bool = False
     repairs: bool = False
     checks_stop: bool = False
+    tool_approval_secret: ApprovalSecret | None = field(default=None, converter=secret_of)
     version: str = ""
 
     def __attrs_post_init__(self) -> None:

@@ -101,12 +101,13 @@ def _request(call: ToolCall, approval: Approval) -> ApprovalRequest:
         digest=approval.digest,
         reason=approval.asked_because,
         is_automatic=approval.automatic,
+        signature=approval.signature,
     )
 
 
 def _response(slot: Slot) -> ApprovalResponse | None:
     approval = slot.approval
-    if approval is None or approval.approved is None:
+    if approval is None or approval.approved is None or approval.recorded:
         return None
     return ApprovalResponse(approval.id, approval.approved, reason=approval.reason)
 

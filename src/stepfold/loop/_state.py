@@ -53,7 +53,8 @@ SlotStatus: TypeAlias = Literal[
 class Approval:
     """The decision that lets a call run or not; `digest` is that of the arguments it is for.
 
-    `reason` is that of the decision, `asked_because` that of the question.
+    `reason` is that of the decision, `asked_because` that of the question. `recorded` tells that
+    the decision stands in the history already, with which the run began.
     """
 
     id: str
@@ -62,6 +63,12 @@ class Approval:
     automatic: bool = False
     reason: str | None = None
     asked_because: str | None = None
+    signature: str | None = None
+    recorded: bool = False
+
+    def open_for(self, call: ToolCall) -> OpenApproval:
+        """What a person is asked."""
+        return OpenApproval(self.id, call, self.digest, self.asked_because, self.signature)
 
 
 @final
@@ -426,8 +433,7 @@ def open_request(step: int, slot: Slot) -> OpenRequest | None:
     """What a person or client owes for a slot, if anything."""
     match slot.status:
         case "asked" if slot.approval is not None:
-            approval = slot.approval
-            return OpenApproval(approval.id, slot.call, approval.digest, approval.asked_because)
+            return slot.approval.open_for(slot.call)
         case "awaited":
             return OpenCall(step, slot.index, slot.attempt, slot.call)
         case _:

@@ -50,6 +50,7 @@ from stepfold.loop._calls import (
     approval_of,
     approve,
     ask,
+    closed,
     denied_part,
     finished,
     outcome_part,
@@ -61,6 +62,7 @@ from stepfold.loop._close import advance, call, finish, next_step, rest, stopped
 from stepfold.loop._draft import Draft, Work
 from stepfold.loop._interrupt import interrupt, resume, steer, timed_out
 from stepfold.loop._model_call import on_failure, on_reply, recall, visible_names, visible_tools
+from stepfold.loop._pre_phase import decided_again, reconsidered
 from stepfold.loop._program import Program, ToolSpec
 from stepfold.loop._prompt import unpaired
 from stepfold.loop._stale import (
@@ -326,6 +328,7 @@ def _resolved(
 ) -> Slot:
     key = event.key
     spec = program.tools.get(slot.call.tool_name)
+    approval = slot.approval  # before it runs, only a call of the history has one
     match event:
         case CallRepaired(_, text):
             repaired = evolve(
@@ -339,26 +342,33 @@ def _resolved(
             return admit(program, visible_tools(program, plan), work.step, repaired, out)
         case _ if spec is None:  # the program has lost a tool since the call was issued
             return reject(key, slot, f"no tool is named {slot.call.tool_name!r}", out)
+        case CallBound(_, error) if approval is not None:
+            if error is not None:
+                return closed(key.step, slot, "invalid", error, out)
+            return reconsidered(spec, key, slot, approval, out)
         case CallBound(_, error):
             if error is not None:
                 return reject(key, slot, error, out)
-            return approve(spec, key, evolve(slot, status="ready"), out)
+            return approve(program, spec, key, evolve(slot, status="ready"), out)
+        case ApprovalDecided() if approval is not None:
+            return decided_again(spec, slot, approval, event, out)
         case ApprovalDecided(_, decision):
-            return _decided(spec, key, slot, event, decision, out)
+            return _decided(program, spec, slot, event, decision, out)
 
 
 def _decided(
+    program: Program,
     spec: ToolSpec,
-    key: CallKey,
     slot: Slot,
     event: ApprovalDecided,
     decision: ApprovalDecision,
     out: Draft,
 ) -> Slot:
-    approval = approval_of(out.run, key, slot)
+    key = event.key
+    if decision == "not-applicable":
+        return permit(spec, key, slot, out)
+    approval = approval_of(program, out.run, key, slot)
     match decision:
-        case "not-applicable":
-            return permit(spec, key, slot, out)
         case "approved":
             agreed = evolve(approval, approved=True, automatic=True, reason=event.reason)
             return permit(spec, key, evolve(slot, approval=agreed), out)

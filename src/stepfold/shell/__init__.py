@@ -42,6 +42,17 @@ from stepfold.shell._middleware_layers import (
 from stepfold.shell._middleware_limits import limit_concurrency, limit_rate
 from stepfold.shell._middleware_logged import logged
 from stepfold.shell._middleware_text import extract_json, extract_reasoning
+from stepfold.shell._observing import (
+    EventHappened,
+    ModelCallEnded,
+    ModelCallStarted,
+    Observation,
+    Observer,
+    RunTakenUp,
+    ToolExecutionEnded,
+    ToolExecutionStarted,
+    on,
+)
 from stepfold.shell._provider_tool import OfferedTool, provider_tool, provider_tools_by_name
 from stepfold.shell._runtime import Runtime, tools_by_name
 from stepfold.shell._stream import RunPart, StreamDriver, ToolProgressed
@@ -56,15 +67,21 @@ __all__ = (
     "ClientToolDecorator",
     "ClientToolKeywords",
     "Driver",
+    "EventHappened",
     "Hooks",
     "MemoryJournal",
     "MemoryReplyStore",
+    "ModelCallEnded",
+    "ModelCallStarted",
+    "Observation",
+    "Observer",
     "OfferedTool",
     "PrepareStep",
     "RepairContext",
     "RepairToolCall",
     "ReplyStore",
     "RunPart",
+    "RunTakenUp",
     "Runtime",
     "StepContext",
     "StreamDriver",
@@ -73,6 +90,8 @@ __all__ = (
     "ToolApproval",
     "ToolContext",
     "ToolDecorator",
+    "ToolExecutionEnded",
+    "ToolExecutionStarted",
     "ToolKeywords",
     "ToolOptions",
     "ToolProgressed",
@@ -95,6 +114,7 @@ __all__ = (
     "logged",
     "map_reply",
     "map_request",
+    "on",
     "provider_tool",
     "provider_tools_by_name",
     "simulate_streaming",

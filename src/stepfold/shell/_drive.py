@@ -149,9 +149,10 @@ class SequentialDriver(Driver[D]):
     @override
     async def feed_last(self, event: Event) -> None:
         """Let the end of the run happen."""
-        await self.journaled(event)
+        await self.feed(event)
 
     @override
     async def feed(self, event: Event) -> None:
         """Let one event happen: nothing else can come in between, and nothing is cancelled."""
         await self.journaled(event)
+        await self.inform()

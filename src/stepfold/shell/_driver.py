@@ -64,6 +64,7 @@ from stepfold.shell._cancel import CancelHandle
 from stepfold.shell._execute import binding_error, execute
 from stepfold.shell._hooks import decided, missing_hooks, prepared, repaired
 from stepfold.shell._keeping import RunKeeper
+from stepfold.shell._observing import ModelCallStarted, ToolExecutionStarted, Watch
 from stepfold.shell._runtime import Runtime
 from stepfold.shell._time_limits import TimeLimits, limits_of
 from stepfold.shell._tool import ToolContext
@@ -105,6 +106,8 @@ class Driver(Generic[D]):
         self.clock: Clock = runtime.clock
         self.keeper: RunKeeper = RunKeeper()
         self.limits: TimeLimits | None = limits_of(program.timeouts, runtime.clock)
+        observers = runtime.observers
+        self.watch: Watch | None = Watch(program, first, observers, waiting) if observers else None
         self._handle = cancel
         self._raised: tuple[ModelErrorReason, Exception] | None = None
         self._fault: BaseException | None = None
@@ -145,11 +148,13 @@ class Driver(Generic[D]):
     async def feed(self, event: Event) -> None:
         """Let one event happen: journal it, commit, tell, and take its commands."""
         if self.runtime.journal is None:
-            self._commit(step(self.program, self.state, event))
-            return
-        with anyio.CancelScope(shield=True):
-            await self._feed_in_turn(event)
-        await anyio.lowlevel.checkpoint_if_cancelled()
+            self._commit(step(self.program, self.state, event), event)
+        else:
+            with anyio.CancelScope(shield=True):
+                await self._feed_in_turn(event)
+            await anyio.lowlevel.checkpoint_if_cancelled()
+        if self.watch is not None:
+            await self.watch.tell()
 
     async def _feed_in_turn(self, event: Event) -> None:
         if self._lock is None:
@@ -164,15 +169,22 @@ class Driver(Generic[D]):
             journal = self.runtime.journal
             if journal is not None:
                 await journal.append(JournalEntry(event, command_ids(transition)))
-            self._commit(transition)
+            self._commit(transition, event)
 
-    def _commit(self, transition: Transition) -> None:
+    def _commit(self, transition: Transition, event: Event) -> None:
+        if self.watch is not None and transition.state is not self.state:
+            self.watch.happened(self.state, event, transition)
         self.state = transition.state
         if self.limits is not None:
             self.limits.follow(transition.state.phase)
         self._commands.extend(transition.commands)
         if transition.notes:
             self.tell(transition.notes)
+
+    async def inform(self) -> None:
+        """Let observers know of all that has happened."""
+        if self.watch is not None:
+            await self.watch.tell()
 
     def tell(self, notes: tuple[Note, ...]) -> None:
         """Show what was decided; a stream overrides this."""
@@ -190,6 +202,7 @@ class Driver(Generic[D]):
                 await self.carry_out(commands.popleft())
             else:
                 await self.together()
+        await self.inform()
 
     async def run_until_asked(self) -> None:
         """Carry out commands until the run rests, ends, is asked to end, or its time is up."""
@@ -249,6 +262,8 @@ class Driver(Generic[D]):
 
     async def carry_out(self, command: Command) -> None:
         """Carry out one command and let its answer happen."""
+        if self.watch is not None:
+            await self.watch.tell()
         match command:
             case RunTool():
                 await self._run_tool(command)
@@ -279,6 +294,7 @@ class Driver(Generic[D]):
         """Ask the model for a whole reply; a stream overrides this."""
         model = self.runtime.models[command.model]
         request = request_of(self.program, self.state)
+        await self.announce(command, request)
         started = self.clock.now()
         try:
             reply = await self._generated(model, request)
@@ -288,6 +304,13 @@ class Driver(Generic[D]):
             await self.feed(self.failed(command, error, None))
             return
         await self.feed(ModelReplied(command.key, reply, self.clock.now(), started=started))
+
+    async def announce(self, command: CallModel, request: ModelRequest) -> None:
+        """Let observers know of a model call that is about to be made."""
+        if self.watch is not None:
+            run, at = self.state.identity.run, self.clock.now()
+            started = ModelCallStarted(run, command.key, command.model, request, at)
+            await self.watch.begins(started)
 
     async def _generated(self, model: LanguageModel, request: ModelRequest) -> ModelReply:
         before = self.keeper.offer()
@@ -354,8 +377,8 @@ class Driver(Generic[D]):
             if self.is_over:  # somebody asked the run to end while that was written
                 return
         context: object = None
-        if tool.takes_context:
-            context = ToolContext(
+        if tool.takes_context or self.watch is not None:
+            context = seen = ToolContext(
                 self.runtime.deps,
                 call.tool_call_id,
                 key.step,
@@ -363,6 +386,9 @@ class Driver(Generic[D]):
                 f"{self.state.identity.run}/{key.step}/{key.index}",
                 command.deadline,
             )
+            if self.watch is not None:
+                run, at = self.state.identity.run, self.clock.now()
+                await self.watch.begins(ToolExecutionStarted(run, key, call, seen, at))
         show: Callable[[JsonText], None] = lambda value: self.show_progress(key, value)  # noqa: E731
         deadline, timeout = command.deadline, None
         if deadline is not None:
@@ -407,6 +433,7 @@ class Driver(Generic[D]):
     async def _end(self, event: Cancelled | TimedOut) -> None:
         self.forget_commands()
         if isinstance(self.state.phase, Done):
+            await self.inform_shortly()
             return
         await self.feed_last(event)
         self.forget_commands()
@@ -415,6 +442,13 @@ class Driver(Generic[D]):
         """Let the end of the run happen, whoever cancels this; gives up after a short while."""
         with anyio.move_on_after(_SHIELD_SECONDS, shield=True):
             await self._feed_in_turn(event)
+        await self.inform_shortly()
+
+    async def inform_shortly(self) -> None:
+        """Let observers know of what is left, in a short while, whoever cancels this."""
+        if self.watch is not None:
+            with anyio.move_on_after(_SHIELD_SECONDS, shield=True):
+                await self.watch.tell()
 
     def check(self) -> None:
         """Refuse a program that this runtime cannot carry out.

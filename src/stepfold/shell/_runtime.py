@@ -10,6 +10,7 @@ from attrs import frozen
 from stepfold.ports import Clock, Journal, LanguageModel, model_name
 from stepfold.shell._clock import SystemClock
 from stepfold.shell._hooks import Hooks
+from stepfold.shell._observing import Observer
 from stepfold.shell._tool import AnyTool, name_of
 from stepfold.values import UsageError
 
@@ -69,6 +70,7 @@ class Runtime(Generic[D]):
         journal: Where events are written, before they count.
         concurrency: How many tools of one run may be at work at once.
         hooks: What answers `PrepareStep`, `RepairCall` and `ResolveApproval`.
+        observers: Told what happens, in their order, before the loop goes on.
 
     Raises:
         UsageError: two models or two tools of one name.
@@ -81,6 +83,7 @@ class Runtime(Generic[D]):
     journal: Journal | None
     concurrency: int | None
     hooks: Hooks[D]
+    observers: tuple[Observer, ...]
 
     @overload
     def __init__(
@@ -92,6 +95,7 @@ class Runtime(Generic[D]):
         journal: Journal | None = None,
         concurrency: int | None = None,
         hooks: Hooks[object] | None = None,
+        observers: Iterable[Observer] = (),
     ) -> None: ...
     @overload
     def __init__(
@@ -104,6 +108,7 @@ class Runtime(Generic[D]):
         journal: Journal | None = None,
         concurrency: int | None = None,
         hooks: Hooks[D] | None = None,
+        observers: Iterable[Observer] = (),
     ) -> None: ...
     def __init__(
         self,
@@ -115,6 +120,7 @@ class Runtime(Generic[D]):
         journal: Journal | None = None,
         concurrency: int | None = None,
         hooks: Hooks[D] | None = None,
+        observers: Iterable[Observer] = (),
     ) -> None:
         if concurrency is not None and concurrency < 1:
             raise UsageError(f"concurrency: expected at least 1, got {concurrency!r}")
@@ -126,3 +132,4 @@ class Runtime(Generic[D]):
         set_once(self, "journal", journal)
         set_once(self, "concurrency", concurrency)
         set_once(self, "hooks", Hooks[D]() if hooks is None else hooks)
+        set_once(self, "observers", tuple(observers))

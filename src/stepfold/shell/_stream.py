@@ -140,7 +140,9 @@ class StreamDriver(Driver[D]):
             raise
         finally:
             try:
-                if not self.at_rest and self._fault is None:
+                if self.at_rest:
+                    await self.inform_shortly()
+                elif self._fault is None:
                     await self.cancel(reason, partial or self._partial())
             finally:
                 await self.keeper.aclose()
@@ -209,6 +211,7 @@ class StreamDriver(Driver[D]):
             elif self._commands:
                 await self._start(self._commands)
             else:
+                await self.inform()
                 await self.keeper.aclose()
                 raise StopAsyncIteration
 
@@ -265,6 +268,7 @@ class StreamDriver(Driver[D]):
         model = self.runtime.models[command.model]
         request = request_of(self.program, self.state)
         run, at_step = self.state.identity.run, command.key.step
+        await self.announce(command, request)
         fold = ReplyFold(self.state.call_ids, lambda n: f"{run}/{at_step}/{n}")
         started = self.clock.now()
         manager, parts = await self._streamed(model, request)

@@ -242,6 +242,7 @@ ToolErrorKind: TypeAlias = Literal[
     "interrupted",  # the run ended, was cancelled or crashed while it ran
     "limit",  # a limit of the run left no room for it
     "not-run",  # the reply did not end normally, so nothing of it was run
+    "unverified",  # the history does not prove that this program asked for its approval
 ]
 """Why a call could not be answered."""
 
@@ -270,6 +271,7 @@ class ApprovalRequest:
     """A call waits for a decision; `is_automatic` tells that a rule decided, nobody was asked.
 
     `digest` is that of the arguments (`JsonText.digest`): an approval is for exactly these.
+    `signature` proves, where a program has a secret, that the program wrote this request.
     """
 
     approval_id: str

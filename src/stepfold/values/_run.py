@@ -160,12 +160,16 @@ class Stop:
 @final
 @frozen(order=False)
 class OpenApproval:
-    """A call that waits for a person; answer with its `approval_id` and `digest`."""
+    """A call that waits for a person; answer with its `approval_id` and `digest`.
+
+    `signature` is there if the program signs its requests; it goes back with the history.
+    """
 
     approval_id: str
     call: ToolCall
     digest: str
     reason: str | None = None
+    signature: str | None = None
 
 
 @final

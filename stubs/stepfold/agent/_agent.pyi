@@ -8,7 +8,7 @@ from stepfold.agent._run import Run, RunFailed
 from stepfold.agent._run_stream import RunStream
 from stepfold.loop import LoopState, Program
 from stepfold.ports import Clock, Journal, LanguageModel
-from stepfold.shell import OfferedTool, PrepareStep, RepairToolCall, Runtime, ToolApproval
+from stepfold.shell import Observer, OfferedTool, PrepareStep, RepairToolCall, Runtime, ToolApproval
 from stepfold.values import Message, Outcome
 
 Deps_contra = TypeVar("Deps_contra", contravariant=True, default=object)
@@ -116,10 +116,19 @@ class Agent(Generic[Deps_contra, Out_co]):
     ) -> Run[Out_co]: ...
     @overload
     def runtime(
-        self: "Agent[object, Out]", *, clock: Clock | None = None, journal: Journal | None = None
+        self: "Agent[object, Out]",
+        *,
+        clock: Clock | None = None,
+        journal: Journal | None = None,
+        observers: Sequence[Observer] = (),
     ) -> Runtime[object]: ...
     @overload
     def runtime(
-        self, *, deps: Deps_contra, clock: Clock | None = None, journal: Journal | None = None
+        self,
+        *,
+        deps: Deps_contra,
+        clock: Clock | None = None,
+        journal: Journal | None = None,
+        observers: Sequence[Observer] = (),
     ) -> Runtime[Deps_contra]: ...
     def run_of(self, state: LoopState) -> Run[Out_co]: ...

@@ -1,19 +1,22 @@
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Required
 from typing_extensions import TypedDict
 from stepfold.loop import Limits, RetryPolicy, StopCondition, Timeouts
 from stepfold.ports import Clock, Journal, LanguageModel
-from stepfold.shell import CancelHandle
+from stepfold.shell import CancelHandle, Observer
 from stepfold.values import CallSettings, ToolChoice
 
-class RunOptions(TypedDict, total=False):
+class ObserverOptions(TypedDict, total=False):
+    observers: Sequence[Observer]
+
+class RunOptions(ObserverOptions, total=False):
     cancel: CancelHandle | None
     journal: Journal | None
     clock: Clock | None
     run_id: str | None
     seed: int | None
 
-class AgentOptions(TypedDict, total=False):
+class AgentOptions(ObserverOptions, total=False):
     instructions: str
     stop_when: StopCondition | None
     limits: Limits | None
@@ -24,6 +27,7 @@ class AgentOptions(TypedDict, total=False):
     concurrency: int | None
     timeout: float | Timeouts | None
     allow_system_messages: bool
+    tool_approval_secret: str | bytes | None
 
 class GenerateOptions(RunOptions, AgentOptions, total=False):
     model: Required[str | LanguageModel]

@@ -19,6 +19,7 @@ from stepfold.loop._program import (
 from stepfold.loop._prompt import convert_to_model_prompt
 from stepfold.loop._replay import Diverged, JournalEntry, JournalHeader, command_ids, replay
 from stepfold.loop._request import request_of
+from stepfold.loop._signing import ApprovalSecret
 from stepfold.loop._standardise import standardise_prompt
 from stepfold.loop._state import (
     EMPTY_TOOLBOX,
@@ -69,6 +70,7 @@ __all__ = (
     "RULES",
     "TEXT_OUTPUT",
     "Approval",
+    "ApprovalSecret",
     "Calling",
     "Check",
     "Checking",

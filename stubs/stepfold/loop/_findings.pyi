@@ -15,6 +15,7 @@ FindingKind: TypeAlias = Literal[
     "orphan-approval",
     "orphan-response",
     "duplicate-response",
+    "misaddressed-response",
     "reused-id",
     "empty-message",
     "empty-text",

@@ -3,6 +3,7 @@ from functools import cached_property
 from typing import Literal, TypeAlias, final
 from attrs import field, frozen
 from stepfold.loop._figures import OfTools
+from stepfold.loop._signing import ApprovalSecret, secret_of
 from stepfold.loop._stop import StopCondition, is_step_count
 from stepfold.loop._timeouts import NO_TIMEOUTS, Timeouts
 from stepfold.schema import SchemaFault
@@ -101,6 +102,7 @@ class Program:
     prepares: bool = False
     repairs: bool = False
     checks_stop: bool = False
+    tool_approval_secret: ApprovalSecret | None = field(default=None, converter=secret_of)
     version: str = ""
 
     def __attrs_post_init__(self) -> None: ...

@@ -11,6 +11,7 @@ from stepfold.values import (
     JsonText,
     Message,
     ModelReply,
+    OpenApproval,
     RunEnd,
     StepResult,
     Stop,
@@ -33,6 +34,10 @@ class Approval:
     automatic: bool = False
     reason: str | None = None
     asked_because: str | None = None
+    signature: str | None = None
+    recorded: bool = False
+
+    def open_for(self, call: ToolCall) -> OpenApproval: ...
 
 @final
 @frozen(order=False)

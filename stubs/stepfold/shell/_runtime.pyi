@@ -3,6 +3,7 @@ from typing import Generic, TypeVar, final, overload
 from attrs import frozen
 from stepfold.ports import Clock, Journal, LanguageModel
 from stepfold.shell._hooks import Hooks
+from stepfold.shell._observing import Observer
 from stepfold.shell._tool import AnyTool
 
 D = TypeVar("D")
@@ -19,6 +20,7 @@ class Runtime(Generic[D]):
     journal: Journal | None
     concurrency: int | None
     hooks: Hooks[D]
+    observers: tuple[Observer, ...]
 
     @overload
     def __init__(
@@ -30,6 +32,7 @@ class Runtime(Generic[D]):
         journal: Journal | None = None,
         concurrency: int | None = None,
         hooks: Hooks[object] | None = None,
+        observers: Iterable[Observer] = (),
     ) -> None: ...
     @overload
     def __init__(
@@ -42,4 +45,5 @@ class Runtime(Generic[D]):
         journal: Journal | None = None,
         concurrency: int | None = None,
         hooks: Hooks[D] | None = None,
+        observers: Iterable[Observer] = (),
     ) -> None: ...

@@ -140,7 +140,7 @@ class ToolResult:
     def json(self) -> JsonText: ...
 
 ToolErrorKind: TypeAlias = Literal[
-    "invalid", "failed", "timeout", "interrupted", "limit", "not-run"
+    "invalid", "failed", "timeout", "interrupted", "limit", "not-run", "unverified"
 ]
 
 @final

@@ -93,6 +93,7 @@ class OpenApproval:
     call: ToolCall
     digest: str
     reason: str | None = None
+    signature: str | None = None
 
 @final
 @frozen(order=False)

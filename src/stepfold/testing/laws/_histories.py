@@ -3,9 +3,11 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from attrs import evolve
+
 from stepfold.loop import FindingKind, repair_history
 from stepfold.testing.laws._equal import require, require_equal
-from stepfold.values import AssistantMessage, Message, SystemMessage, ToolMessage
+from stepfold.values import ApprovalResponse, AssistantMessage, Message, SystemMessage, ToolMessage
 
 _CLOSED: frozenset[FindingKind] = frozenset({"open-call", "overtaken-approval"})
 
@@ -26,7 +28,8 @@ def history_is_repaired_once(messages: Sequence[Message]) -> None:
 def repair_loses_nothing(messages: Sequence[Message]) -> None:
     """Law 4: a repair drops the parts that its findings name, and adds a result for each open call.
 
-    Everything else is there, as often as it was; what people said stands in its old order.
+    Responses that say wrongly who executes a call say it rightly afterwards. Everything else is
+    there, as often as it was; what people said stands in its old order.
     """
     repaired = repair_history(messages)
     expected = Counter(part for message in messages for part in _parts(message))
@@ -35,7 +38,10 @@ def repair_loses_nothing(messages: Sequence[Message]) -> None:
         if finding.kind in _CLOSED:
             closed += 1
         elif finding.kind != "misplaced-result" and finding.part is not None:
-            expected[_parts(messages[finding.message])[finding.part]] -= 1
+            part = _parts(messages[finding.message])[finding.part]
+            expected[part] -= 1
+            if isinstance(part, ApprovalResponse):
+                expected[evolve(part, provider_executed=not part.provider_executed)] += 1
     found = Counter(part for message in repaired.messages for part in _parts(message))
     require_equal(dict(expected - found), {}, "a repair lost parts")
     require_equal((found - expected).total(), closed, "a repair added something beside results")

@@ -288,13 +288,20 @@ def tokens_keep_their_limit(trace: Trace) -> None:
 
 
 def policies_are_asked(trace: Trace) -> None:
-    """Law 13: a call that needs a policy or a person runs only after a yes, for its arguments."""
+    """Law 13: a call that needs a policy or a person runs only after a yes, for its arguments.
+
+    A call of the history needs it from a person; a policy, which is asked about it again, can only
+    say no.
+    """
     agreed: set[Place] = set()
+    refused: set[Place] = set()
     digests = dict.fromkeys(_approved_before(trace.header.messages), True)
     for moment in trace.moments:
         match moment.event:
             case ApprovalDecided(key, decision) if moment.changed:
-                if decision in {"approved", "not-applicable"}:
+                if decision == "denied":
+                    refused.add((key.step, key.index))
+                elif decision != "user-approval" and key.step >= 0:
                     agreed.add((key.step, key.index))
             case ApprovalAnswered(_, digest, approved) if moment.changed:
                 digests[digest] = digests.get(digest, False) or approved
@@ -312,6 +319,7 @@ def policies_are_asked(trace: Trace) -> None:
             place = (command.key.step, command.key.index)
             yes = place in agreed or digests.get(digest_of(call), False)
             require(yes, f"{call!r} runs, and nobody has agreed")
+            require(place not in refused, f"{call!r} runs, and the policy has denied it")
 
 
 def _approved_before(messages: Sequence[Message]) -> Iterator[str]:

@@ -134,17 +134,12 @@ def messy_histories(
 
 
 def _confused(message: Message) -> Message:
-    """The same, said by somebody else: results by the model, or by the provider."""
+    """The same, said by somebody else: results by the model, or all of it by the provider."""
     if not isinstance(message, ToolMessage):
         return message
     results = [part for part in message.content if isinstance(part, ToolResult)]
     if len(results) < len(message.content):
-        return ToolMessage(
-            [
-                evolve(part, provider_executed=True) if isinstance(part, ToolResult) else part
-                for part in message.content
-            ]
-        )
+        return ToolMessage([evolve(part, provider_executed=True) for part in message.content])
     return AssistantMessage(results)
 
 

@@ -301,6 +301,7 @@ def programs(
         prepares=draw(flags(percent=hooks)),
         repairs=draw(flags(percent=2 * hooks)),
         checks_stop=draw(flags(percent=hooks)),
+        tool_approval_secret="s3cret" if draw(flags(percent=15)) else None,
     )
 
 

@@ -13,6 +13,7 @@ from stepfold.testing.laws._models import (
     models_are_equal,
     renaming_is_idempotent,
 )
+from stepfold.testing.laws._observations import observations_are_the_run
 from stepfold.testing.laws._runs import (
     every_law_holds,
     interrupted_calls,
@@ -74,6 +75,7 @@ __all__ = (
     "never_issued_is_refused",
     "nothing_runs_twice",
     "nothing_said_is_lost",
+    "observations_are_the_run",
     "old_events_change_nothing",
     "pending_is_in_flight",
     "policies_are_asked",

@@ -259,6 +259,9 @@ def _approvals() -> SearchStrategy[loop.Approval]:
         st.none() | st.booleans(),
         st.booleans(),
         st.none() | strings(),
+        st.none() | strings(),
+        st.none() | names(),
+        st.booleans(),
     )
 
 

@@ -273,6 +273,7 @@ def _tool_error_kinds() -> SearchStrategy[v.ToolErrorKind]:
         "interrupted",
         "limit",
         "not-run",
+        "unverified",
     ]
     return st.sampled_from(kinds)
 

@@ -406,7 +406,14 @@ def open_approvals() -> SearchStrategy[v.OpenApproval]:
 
 @cache
 def _open_approvals() -> SearchStrategy[v.OpenApproval]:
-    return st.builds(v.OpenApproval, names(), tool_calls(), names(), st.none() | strings())
+    return st.builds(
+        v.OpenApproval,
+        names(),
+        tool_calls(),
+        names(),
+        st.none() | strings(),
+        st.none() | names(),
+    )
 
 
 def open_calls() -> SearchStrategy[v.OpenCall]:
