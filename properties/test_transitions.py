@@ -14,7 +14,10 @@ from stepfold.values import ModelErrorReason, UserMessage
 
 Row = tuple[str, str]
 
-PHASES = ("Preparing", "Calling", "Waiting", "Working", "Checking", "Resting", "Done")
+PHASES = (
+    *("Preparing", "Calling", "Waiting", "Working"),
+    *("Checking", "Concluding", "Resting", "Done"),
+)
 EVERYWHERE = {"MessageSteered", "TimedOut", "Cancelled", "Resumed"}
 
 

@@ -25,6 +25,7 @@ PLACES = {
     "Working": (590, 200),
     "Checking": (850, 200),
     "Waiting": (205, 310),
+    "Concluding": (440, 350),
     "Resting": (720, 310),
 }
 
@@ -48,6 +49,11 @@ WAYS = {
     ("Resting", "Calling"): ((560, 375), (345, 350)),
     ("Calling", "Resting"): ((367, 290), (560, 310)),
     ("Resting", "Preparing"): ((560, 400), (60, 420)),
+    ("Calling", "Concluding"): ((335, 270), (420, 270)),
+    ("Concluding", "Calling"): ((400, 290), (325, 290)),
+    ("Concluding", "Preparing"): ((400, 392), (95, 392)),
+    ("Concluding", "Checking"): ((480, 392), (880, 392)),
+    ("Checking", "Concluding"): ((860, 380), (460, 380)),
 }
 
 

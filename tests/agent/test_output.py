@@ -67,14 +67,18 @@ class Positive:
         (text(), "", ""),
         (text(), "Hello.", "Hello."),
         (object_of(Report), '{"city":"Oslo"}', Report("Oslo")),
-        (object_of(Report | Refusal), '{"reason":"no"}', Refusal("no")),
-        (object_of(Report | Refusal), ' {"city":"Oslo","celsius":1} ', Report("Oslo", 1.0)),
+        (object_of(Report | Refusal), '{"result":{"reason":"no"}}', Refusal("no")),
+        (
+            object_of(Report | Refusal),
+            ' {"result": {"city":"Oslo","celsius":1}} ',
+            Report("Oslo", 1.0),
+        ),
         (object_of(Plain), '{"numbers":[1,2]}', Plain([1, 2])),
         (object_of(Typed), '{"city":"Oslo"}', {"city": "Oslo"}),
         (object_of(Named), '{"city":"Oslo"}', Named("Oslo")),
-        (object_of(list[Report]), '[{"city":"Oslo"}]', [Report("Oslo")]),
-        (object_of(Literal["yes", "no"]), '"yes"', "yes"),
-        (object_of(int | None), "null", None),
+        (object_of(list[Report]), '{"result":[{"city":"Oslo"}]}', [Report("Oslo")]),
+        (object_of(Literal["yes", "no"]), '{"result":"yes"}', "yes"),
+        (object_of(int | None), '{"result":null}', None),
     ],
 )
 async def test_an_answer_becomes_a_value(
@@ -98,7 +102,7 @@ async def test_an_answer_becomes_a_value(
         (object_of(Report), '{"city":7}', "the answer does not fit: /city: "),
         (object_of(Report), "[]", "the answer does not fit: (all of it): "),
         (object_of(Report), '{"city":"Oslo","town":""}', "the answer does not fit: "),
-        (object_of(Literal["yes"]), '"no"', "the answer does not fit: (all of it): "),
+        (object_of(Literal["yes"]), '{"result":"no"}', "the answer does not fit: /result: "),
         (
             object_of(Positive),
             '{"amount":0}',
@@ -106,7 +110,7 @@ async def test_an_answer_becomes_a_value(
         ),
         (
             object_of(list[Positive]),
-            '[{"amount":1},{"amount":-1}]',
+            '{"result":[{"amount":1},{"amount":-1}]}',
             "the answer is refused by list: /1: ValueError: expected more than 0, got -1",
         ),
     ],

@@ -12,6 +12,7 @@ from typing_extensions import TypedDict, Unpack
 from stepfold.loop import (
     Calling,
     Checking,
+    Concluding,
     Done,
     Limits,
     LoopState,
@@ -44,6 +45,7 @@ from stepfold.loop.events import (
     MessageSteered,
     ModelFailed,
     ModelReplied,
+    OutputBound,
     Resumed,
     StepPlan,
     StepPrepared,
@@ -103,6 +105,7 @@ class ToolOptions(TypedDict, total=False):
 
     executes: bool
     binds: bool
+    is_output: bool
     idempotent: bool
     timeout: int | None
 
@@ -295,6 +298,10 @@ class Run:
     def check(self, stop: Stop | HookFailed | None = None) -> Transition:
         """Let the conditions that need the outside world answer."""
         return self.feed(StopChecked(self.phase(Checking).step, stop, self.soon))
+
+    def bind_output(self, error: str | None = None) -> Transition:
+        """Let the validators of the output answer."""
+        return self.feed(OutputBound(self.phase(Concluding).step, error, self.soon))
 
     def slot(self, index: int = 0) -> Slot:
         """Give the call of this index."""

@@ -117,7 +117,7 @@ def test_a_final_answer_that_is_not_what_was_promised_fails_the_run() -> None:
     run = started(program(output=EVEN))
     run.reply("twelve")
 
-    assert Failed(NoOutput("expected an even number", "twelve")) == run.end
+    assert Failed(NoOutput("expected an even number", "twelve", finish_reason="stop")) == run.end
     assert [RunEnded(run.end)] == run.told(RunEnded)
 
 
@@ -495,7 +495,7 @@ def test_an_answer_that_is_not_what_was_promised_fails_as_it_would_have() -> Non
     run.steer("And three?")
     run.reply("twelve")
 
-    assert Failed(NoOutput("expected an even number", "twelve")) == run.end
+    assert Failed(NoOutput("expected an even number", "twelve", finish_reason="stop")) == run.end
 
 
 def test_what_only_the_provider_runs_leaves_an_answer_final() -> None:

@@ -5,8 +5,11 @@ from collections.abc import Callable
 import pytest
 
 from stepfold.loop import (
+    TEXT_OUTPUT,
     Calling,
     Checking,
+    Concluding,
+    OutputSpec,
     Phase,
     Preparing,
     Resting,
@@ -108,12 +111,20 @@ def resting() -> Run:
     return run
 
 
+def concluding() -> Run:
+    """Wait for the validators of the output."""
+    run = started(program(output=OutputSpec("text", TEXT_OUTPUT.check, binds=True)))
+    run.reply("Done.")
+    return run
+
+
 EVERY_PHASE = {
     Preparing: preparing,
     Calling: calling,
     Waiting: waiting,
     Working: working,
     Checking: checking,
+    Concluding: concluding,
     Resting: resting,
 }
 in_every_phase = pytest.mark.parametrize(("kind", "begun"), EVERY_PHASE.items())

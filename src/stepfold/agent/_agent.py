@@ -29,6 +29,7 @@ from stepfold.agent._program import (
     checked_concurrency,
     checked_observers,
     program_of,
+    with_output_tool,
 )
 from stepfold.agent._run import Run, RunFailed, failure_text
 from stepfold.agent._run_stream import RunStream
@@ -80,7 +81,7 @@ class Agent(Generic[Deps_contra, Out_co]):
         model: A model, or its id, such as `openai/gpt-5.4`; ids are looked up at the first run.
         deps_type: What the tools' contexts hold; needed as soon as a tool asks for it.
         tools: Functions made tools by `@tool`, and what `provider_tool` gives.
-        output: What the run gives: `text()` by default, or `object_of(…)`.
+        output: What the run gives: `text()` by default, or `object_of(…)` and the like.
         prepare_step: Asked before each step: what it shall be like.
         repair_tool_call: Asked for better arguments where a call cannot be accepted.
         tool_approval: A policy for all calls, or rules for those of some tools; where there is
@@ -118,9 +119,10 @@ class Agent(Generic[Deps_contra, Out_co]):
         self.output: Output[Out_co] = cast("Output[Out_co]", text()) if output is None else output
         table = tools_by_name(self._tools)
         self._hooks = hooks_of(prepare_step, repair_tool_call, tool_approval, table)
-        specs = {name: tool.spec for name, tool in table.items()}
+        specs = specs_under(self._hooks, {name: tool.spec for name, tool in table.items()})
+        given = with_output_tool(specs, self.output.tool)
         self.program: Program = program_of(
-            (name,), specs_under(self._hooks, specs), own, self.output.spec, self._hooks, options
+            (name,), given, own, self.output.spec, self._hooks, options
         )
 
     # --- running ------------------------------------------------------------------------------
@@ -364,7 +366,7 @@ class Agent(Generic[Deps_contra, Out_co]):
         """Give the run that a state is of, typed by the output of this agent.
 
         Raises:
-            UsageError: the run is still going on.
+            UsageError: the run is still going on, or its output does not fit that of this agent.
         """
         require_kind("state", state, LoopState)
         if not isinstance(state.phase, Done | Resting):
@@ -372,7 +374,17 @@ class Agent(Generic[Deps_contra, Out_co]):
                 "run_of: expected the state of a run at rest or at its end, got one in "
                 f"{type(state.phase).__name__}: `drive` it on first"
             )
-        return Run(state, self.output)
+        run = Run(state, self.output)
+        if isinstance(state.phase, Done) and state.phase.output is not None:
+            match run.output:
+                case Success():
+                    pass
+                case Failure(error):
+                    raise UsageError(
+                        f"run_of: expected an output that fits {self.output.spec.name}, got "
+                        f"another: {error.message}"
+                    )
+        return run
 
     # --- what they share ----------------------------------------------------------------------
 
@@ -399,6 +411,7 @@ class Agent(Generic[Deps_contra, Out_co]):
             concurrency=self._concurrency,
             hooks=self._hooks,
             observers=self._observers + checked_observers(options.get("observers", ())),
+            bind_output=self.output.decode,
         )
 
     async def _driven(
@@ -418,7 +431,7 @@ class Agent(Generic[Deps_contra, Out_co]):
         return begun(self.program, prompt, runtime, options)
 
     def _outcome(self, driver: Driver[Deps_contra]) -> Outcome[Run[Out_co], RunFailed]:
-        run = Run(driver.state, self.output)
+        run = Run(driver.state, self.output, driver.outputs)
         end = run.end
         if not isinstance(end, Failed):
             return Success(run)

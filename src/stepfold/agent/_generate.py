@@ -69,8 +69,9 @@ async def generate_text(
 ) -> Run[object]:
     """Ask a model, and let it use tools.
 
-    Stops after one step unless `stop_when` says otherwise, as in the AI SDK: with tools, give
-    something like `stop_when=is_step_count(5)`, or use an `Agent`.
+    Stops after one step unless `stop_when` says otherwise, as in the AI SDK, with one more for each
+    retry that the output allows: with tools, give something like `stop_when=is_step_count(5)`, or
+    use an `Agent`.
 
     Args:
         prompt: Text, or the messages of a conversation; the sequence itself is not changed.
@@ -161,7 +162,7 @@ def _agent_of(
     own = {name: given for name, given in options.items() if name in _RUN_OPTIONS}
     kept = {name: given for name, given in options.items() if name in _KEPT_OPTIONS}
     if kept.get("stop_when") is None:
-        kept["stop_when"] = is_step_count(1)
+        kept["stop_when"] = is_step_count(1 if output is None else 1 + output.spec.retries)
     agent = Agent(
         model=options["model"],
         tools=cast("Sequence[OfferedTool[object]]", tools),  # the overloads tie deps to tools

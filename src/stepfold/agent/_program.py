@@ -86,6 +86,22 @@ def _timeouts(given: float | Timeouts | None) -> Timeouts:
     return Timeouts(total=given)
 
 
+def with_output_tool(tools: Mapping[str, ToolSpec], given: ToolSpec | None) -> dict[str, ToolSpec]:
+    """The tools, and the one by which the model gives the output, if it is to give it by one.
+
+    Raises:
+        UsageError: another tool has its name.
+    """
+    if given is None:
+        return dict(tools)
+    if given.name in tools:
+        raise UsageError(
+            f"tools: expected no tool named {given.name!r}, since the output is given by a tool of "
+            "that name, got one: rename it with @tool(name=…), or take another strategy"
+        )
+    return {**tools, given.name: given}
+
+
 def checked_concurrency(given: int | None) -> int | None:
     """How many tools of one run may be at work at once.
 

@@ -1,9 +1,9 @@
 """`Run`: what a finished, stopped or blocked run holds."""
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import Generic, Never, final, overload
+from typing import Generic, Never, cast, final, overload
 
 from attrs import field, frozen
 from typing_extensions import TypeVar, override
@@ -21,6 +21,7 @@ from stepfold.values import (
     Failure,
     HookFailed,
     JsonOutput,
+    JsonText,
     Message,
     ModelErrorReason,
     ModelWarning,
@@ -74,6 +75,7 @@ class Run(Generic[Out_co]):
 
     state: LoopState
     _output: Output[Out_co] = field(alias="output")
+    _made: Mapping[JsonText, object] = field(alias="made", factory=dict[JsonText, object])
 
     @override
     def __repr__(self) -> str:
@@ -115,11 +117,18 @@ class Run(Generic[Out_co]):
         """The promised output, or why there is none; that of a wrap-up counts."""
         phase = self.state.phase
         if isinstance(phase, Done) and phase.output is not None:
+            if phase.output in self._made:  # the validators have been asked, and are not again
+                return Success(cast("Out_co", self._made[phase.output]))
             return self._output.decode(phase.output)
+        steps = self.state.steps
+        finish_reason = steps[-1].finish_reason.unified if steps else None
+        message = f"the run has no output: {self._told()}"
         if isinstance(phase, Done) and isinstance(phase.end, Failed):
             error = phase.end.error
-            return Failure(error if isinstance(error, NoOutput) else NoOutput(error.message))
-        return Failure(NoOutput(f"the run has no output: {self._told()}", self.text))
+            if isinstance(error, NoOutput):
+                return Failure(error)
+            message = error.message
+        return Failure(NoOutput(message, self.text, finish_reason=finish_reason))
 
     @cached_property
     def end(self) -> RunEnd[Out_co]:

@@ -1,19 +1,22 @@
 """`RunStream`: a run, part by part."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from types import TracebackType
-from typing import Generic, Protocol, Self, final
+from typing import Generic, Protocol, Self, cast, final
 
 from typing_extensions import TypeVar, override
 
+from stepfold.agent._answer_reader import AnswerReader
 from stepfold.agent._output import Output
+from stepfold.agent._output_partial import PartialElements, Unfenced
 from stepfold.agent._run import Run
 from stepfold.loop import JournalHeader, LoopState
 from stepfold.ports import Journal
 from stepfold.shell import RunPart
-from stepfold.values import TextDelta
+from stepfold.values import JsonText, PartialJson, TextDelta, UsageError
 
 Out_co = TypeVar("Out_co", covariant=True)
+T = TypeVar("T")
 
 
 class _Pulled(Protocol):
@@ -23,6 +26,8 @@ class _Pulled(Protocol):
     def state(self) -> LoopState: ...
     @property
     def at_rest(self) -> bool: ...
+    @property
+    def outputs(self) -> Mapping[JsonText, object]: ...
     async def pull(self) -> RunPart: ...
     async def __aenter__(self) -> object: ...
     async def __aexit__(
@@ -83,12 +88,80 @@ class RunStream(Generic[Out_co]):
         """Give only the text, as it comes."""
         return _Text(self._driver)
 
+    def partial_output(self) -> AsyncIterator[PartialJson]:
+        """Give the output as far as it has come, each time that it has changed.
+
+        What is shown is certain and unchecked, but for `array_of`, whose elements are complete and
+        acceptable. Each step begins anew, and so does an answer that is asked for again: the last
+        value is that of the last answer. A value costs little, however long the output is.
+        """
+        return _Partials(self._driver, self._reader())
+
+    def elements(self: "RunStream[tuple[T, ...]]") -> AsyncIterator[T]:
+        """Give the elements of an `array_of`, one by one, each when it is complete.
+
+        They have passed their validators; one that did not is left out. The whole output is still
+        to be checked: where it is refused and asked for again, the elements of the next answer
+        follow. Look at the run for what counts.
+
+        Raises:
+            UsageError: the output is no array.
+        """
+        reader = self._reader()
+        if not isinstance(self._output.partial(), PartialElements | Unfenced):
+            raise UsageError(
+                f"elements: expected the output to be array_of(…), got {self._output.spec.name}: "
+                "use partial_output()"
+            )
+        return _Elements[T](self._driver, reader)
+
+    def _reader(self) -> AnswerReader:
+        return AnswerReader(self._output.partial, self._output.spec.tool)
+
     async def run(self) -> Run[Out_co]:
         """Read the rest of the stream and give the run; after the block, the run as it ended."""
         if not self._driver.at_rest:
             async for _ in self:
                 pass
-        return Run(self._driver.state, self._output)
+        return Run(self._driver.state, self._output, self._driver.outputs)
+
+
+@final
+class _Partials(AsyncIterator[PartialJson]):
+    def __init__(self, driver: _Pulled, reader: AnswerReader) -> None:
+        self._driver = driver
+        self._reader = reader
+        self._version: tuple[int, int] | None = None
+
+    @override
+    async def __anext__(self) -> PartialJson:
+        reader = self._reader
+        while True:
+            reader.take(await self._driver.pull())
+            version = reader.version
+            if version[1] and version != self._version:
+                self._version = version
+                return reader.value
+
+
+@final
+class _Elements(AsyncIterator[T]):
+    def __init__(self, driver: _Pulled, reader: AnswerReader) -> None:
+        self._driver = driver
+        self._reader = reader
+        self._given = (0, 0)  # of which attempt, and how many
+
+    @override
+    async def __anext__(self) -> T:
+        reader = self._reader
+        while True:
+            attempt, given = self._given
+            if attempt != reader.attempt:
+                given = 0
+            if given < len(reader.elements):
+                self._given = (reader.attempt, given + 1)
+                return cast("T", reader.elements[given])  # the output is an array of these
+            reader.take(await self._driver.pull())
 
 
 @final

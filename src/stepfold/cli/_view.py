@@ -14,6 +14,7 @@ from stepfold.loop.notes import (
     HistoryRepaired,
     ModelRetried,
     Note,
+    OutputRejected,
     RunBlocked,
     RunEnded,
     SteeringDelivered,
@@ -87,6 +88,7 @@ class RunView:
                 | SteeringDelivered()
                 | SteeringDropped()
                 | StepFinished()
+                | OutputRejected()
                 | RunBlocked()
                 | RunEnded()
             ):
@@ -136,6 +138,8 @@ class RunView:
                 screen.line(("  ✗ ", "red"), f"{call.tool_name} was refused: {error}", hang=4)
             case ApprovalRequested(_, request) if self._tells_approvals:
                 screen.line(("  ? ", "yellow"), f"{request.call.tool_name} needs an approval")
+            case OutputRejected(_, error):
+                screen.line((f"  ! {shortened(error.message)}", "yellow"), hang=4)
             case CallOpened(_, request):
                 screen.line(("  ? ", "yellow"), f"{request.call.tool_name} waits for a client")
             case ToolFinished(_, ToolResult(_, name, output)):

@@ -9,6 +9,7 @@ from stepfold.loop import commands, events, notes
 
 _COMMANDS: Final[dict[type, str]] = {
     commands.BindCall: "bind-call",
+    commands.BindOutput: "bind-output",
     commands.CallModel: "call-model",
     commands.CheckStop: "check-stop",
     commands.PrepareStep: "prepare-step",
@@ -26,6 +27,7 @@ _EVENTS: Final[dict[type, str]] = {
     events.MessageSteered: "message-steered",
     events.ModelFailed: "model-failed",
     events.ModelReplied: "model-replied",
+    events.OutputBound: "output-bound",
     events.Resumed: "resumed",
     events.StepPrepared: "step-prepared",
     events.StopChecked: "stop-checked",
@@ -48,6 +50,7 @@ _NOTES: Final[dict[type, str]] = {
     notes.CallRequested: "call-requested",
     notes.HistoryRepaired: "history-repaired",
     notes.ModelRetried: "model-retried",
+    notes.OutputRejected: "output-rejected",
     notes.RunBlocked: "run-blocked",
     notes.RunEnded: "run-ended",
     notes.SteeringDelivered: "steering-delivered",
@@ -59,6 +62,7 @@ _NOTES: Final[dict[type, str]] = {
 _PHASES: Final[dict[type, str]] = {
     loop.Calling: "calling",
     loop.Checking: "checking",
+    loop.Concluding: "concluding",
     loop.Done: "done",
     loop.Preparing: "preparing",
     loop.Resting: "resting",

@@ -28,6 +28,7 @@ from stepfold.values import (
     Failure,
     JsonText,
     OpenCall,
+    TextOutput,
     ToolCall,
     ToolError,
     ToolErrorKind,
@@ -172,8 +173,8 @@ def approval_of(program: Program, run: str, key: CallKey, slot: Slot) -> Approva
 
 
 def permit(spec: ToolSpec, key: CallKey, slot: Slot, out: Draft) -> Slot:
-    """Let a call run: here, or at a client."""
-    if spec.executes:
+    """Let a call run: here, or at a client; a call that gives the output waits for `issue`."""
+    if spec.executes or spec.is_output:
         return slot if slot.status == "ready" else evolve(slot, status="ready")
     request = OpenCall(key.step, key.index, key.attempt, slot.call)
     out.notes.append(CallOpened(key, request))
@@ -240,6 +241,8 @@ def issue(program: Program, out: Draft, work: Work) -> None:
         if spec is None:  # the program has lost a tool since the call was accepted
             message = f"not run: no tool is named {name!r} any more"
             slots[place] = closed(step, slot, "invalid", message, out)
+        elif spec.is_output:
+            slots[place] = _taken_as_output(step, slot, slots[:place], out)
         elif limits.tool_calls is not None and out.total_issued >= limits.tool_calls:
             work.refused = True
             message = f"not run: the run's limit of {limits.tool_calls} tool calls is used up"
@@ -258,6 +261,23 @@ def issue(program: Program, out: Draft, work: Work) -> None:
             slots[place] = slot.running(deadline)
     if issued:
         out.issued = tuple(sorted(issued.items()))
+
+
+def _taken_as_output(step: int, slot: Slot, before: Sequence[Slot], out: Draft) -> Slot:
+    """Answer a call that gives the output; the first acceptable one of a step counts."""
+    call = slot.call
+    if any(one.call.tool_name == call.tool_name and _is_result(one.part) for one in before):
+        message = "not taken: the output was given by the call before this one"
+        return closed(step, slot, "not-run", message, out)
+    result = ToolResult(call.tool_call_id, call.tool_name, TextOutput(_ACCEPTED))
+    return finished(slot_key(step, slot), slot, result, out)
+
+
+_ACCEPTED = "accepted"
+
+
+def _is_result(part: ToolResult | ToolError | None) -> bool:
+    return isinstance(part, ToolResult)
 
 
 def position_of(slots: Sequence[Slot], index: int) -> int | None:

@@ -1,16 +1,20 @@
 """How a step comes to rest: the one way in which anything is written to the history.
 
 Order: write the messages and the `StepResult`; the end that was already certain, if any; rest if
-somebody outside owes an answer; the natural end; the stop conditions; the hard limits; deliver
-what was steered; prepare the next step; call the model.
+somebody outside owes an answer; the natural end, or an answer that has to be sent back; the stop
+conditions; the hard limits; tell the model what is wrong with its answer; deliver what was steered;
+prepare the next step; call the model.
 
 A word from outside is a reason to go on after a final answer, and overrules neither a condition nor
 a limit. If one of them leaves no room to hear it, the word is dropped and the run ends as it would
-have without it: a final answer that is there is not lost to a stop.
+have without it: a final answer that is there is not lost to a stop. Nor does an answer that is sent
+back overrule them: without room for another, the run fails for want of its output. A word that
+comes while validators look at the answer is heard if they refuse it, and after it if they do not.
 """
 
 from typing_extensions import TypeIs
 
+from stepfold.loop._answer import answer_in, feedback, is_final, refused_call
 from stepfold.loop._calls import given_up, issue, taken_up
 from stepfold.loop._draft import Draft, Work
 from stepfold.loop._program import Program
@@ -18,6 +22,7 @@ from stepfold.loop._record import write
 from stepfold.loop._state import (
     Calling,
     Checking,
+    Concluding,
     Done,
     Inbox,
     Preparing,
@@ -25,9 +30,10 @@ from stepfold.loop._state import (
     open_request,
 )
 from stepfold.loop._stop import Progress
-from stepfold.loop.commands import CallModel, CheckStop, PrepareStep
+from stepfold.loop.commands import BindOutput, CallModel, CheckStop, PrepareStep
 from stepfold.loop.events import MessageSteered, StepPlan
 from stepfold.loop.notes import (
+    OutputRejected,
     RunBlocked,
     RunEnded,
     SteeringDelivered,
@@ -41,11 +47,14 @@ from stepfold.values import (
     HookFailed,
     Instant,
     JsonText,
+    NoOutput,
+    NoOutputCause,
     RunEnd,
+    StepResult,
     Stop,
     Stopped,
     Success,
-    ToolCall,
+    UserMessage,
 )
 
 LIMIT_STEPS = "limit-steps"
@@ -73,16 +82,19 @@ def close(program: Program, out: Draft, work: Work) -> None:
     replied = work.replied
     if closing is not None:
         wrap = None if replied is None else replied.wrap
-        finish(out, closing, None if wrap is None else final_output(program, out))
+        if wrap is None:
+            finish(out, closing)
+        else:
+            conclude_wrap_up(program, out, step, wrap)
         return
     left = tuple(slot for slot in slots if slot.is_open)
     if left:
         rest(program, out, Resting(step, left, work.refused))
         return
     flush(out)
-    if replied is not None and not slots and not out.toolbox.deferred:
+    if (not slots or program.output.tool is not None) and has_final_answer(program, out):
         after_final_answer(program, out, step)
-    else:
+    elif replied is None or not send_back_call(program, out, out.transcript.steps[-1]):
         after_step(program, out, step, refused=work.refused)
 
 
@@ -114,14 +126,23 @@ def flush(out: Draft) -> None:
 # --- natural end ------------------------------------------------------------------------------
 
 
-def after_final_answer(program: Program, out: Draft, step: int) -> None:
-    """The last reply left nothing to answer: end, unless somebody has more to say."""
-    if not any(item.mode == "steer" for item in out.inbox.waiting):
-        if not out.inbox.waiting:
-            complete(program, out)
-            return
+def after_final_answer(
+    program: Program, out: Draft, step: int, answer: JsonText | None = None
+) -> None:
+    """The last reply left nothing to answer: end, unless somebody has more to say.
+
+    `answer` is the output, if it is certain already.
+    """
+    waiting = out.inbox.waiting
+    if not waiting:
+        if answer is None:
+            conclude(program, out, step)
+        else:
+            finish(out, Completed(answer), answer)
+        return
+    if not any(item.mode == "steer" for item in waiting):
         out.inbox = _promoted(out.inbox)
-    after_step(program, out, step)
+    after_step(program, out, step, answer=answer)
 
 
 def _promoted(inbox: Inbox) -> Inbox:
@@ -131,53 +152,107 @@ def _promoted(inbox: Inbox) -> Inbox:
     return Inbox((steered, *others), inbox.seen)
 
 
-def _is_final(out: Draft) -> bool:
-    """Whether the last step left nothing to answer, neither here nor by the provider."""
-    if out.toolbox.deferred or not out.transcript.steps:
-        return False
-    result = out.transcript.steps[-1]
-    return all(part.provider_executed for part in result.content if isinstance(part, ToolCall))
+def has_final_answer(program: Program, out: Draft) -> bool:
+    """Whether the last step left nothing to answer, here or by the provider, or gave the output."""
+    steps = out.transcript.steps
+    return bool(steps) and is_final(program, steps[-1], is_waiting=bool(out.toolbox.deferred))
 
 
-def complete(program: Program, out: Draft) -> None:
-    """End with the output that was promised, or without it."""
-    match program.output.check(out.transcript.steps[-1].text):
+def conclude(program: Program, out: Draft, step: int, *, is_last: bool = False) -> None:
+    """End with the output that was promised, ask for it again, or end without it."""
+    match answer_in(program, out.transcript.steps[-1]):
         case Success(output):
-            finish(out, Completed(output), output)
+            if needs_binding(program):
+                out.commands.append(BindOutput(step))
+                out.phase = Concluding(step, output, is_last=is_last)
+            else:
+                finish(out, Completed(output), output)
         case Failure(error):
-            finish(out, Failed(error))
+            not_fit(program, out, step, error, is_last=is_last)
 
 
-def final_output(program: Program, out: Draft) -> JsonText | None:
-    """The output of a wrap-up, if it is what was promised."""
-    match program.output.check(out.transcript.steps[-1].text):
+def needs_binding(program: Program) -> bool:
+    """Whether an answer has to pass the user's validators; a call of a tool has passed them."""
+    return program.output.binds and program.output.tool is None
+
+
+def not_fit(
+    program: Program, out: Draft, step: int, error: NoOutput, *, is_last: bool = False
+) -> None:
+    """Send an answer back that is not the output, if there are retries left, or fail."""
+    if is_last or not _may_retry(program, out):
+        finish(out, Failed(error))
+        return
+    out.notes.append(OutputRejected(step, error))
+    after_step(program, out, step, answer=error)
+
+
+def _may_retry(program: Program, out: Draft) -> bool:
+    """Whether an answer may be sent back; that is counted."""
+    if out.output_retries >= program.output.retries:
+        return False
+    out.output_retries += 1
+    return True
+
+
+def send_back_call(program: Program, out: Draft, result: StepResult) -> bool:
+    """Fail a run whose output tool was called wrongly once too often; its error is the feedback."""
+    refused = refused_call(program, result.content)
+    if refused is None:
+        return False
+    cause: NoOutputCause = "schema-mismatch" if refused.kind == "invalid" else "no-answer"
+    finish_reason = result.finish_reason.unified
+    error = NoOutput(refused.error, result.text, cause=cause, finish_reason=finish_reason)
+    if _may_retry(program, out):
+        out.notes.append(OutputRejected(result.step, error))
+        return False
+    finish(out, Failed(error))
+    return True
+
+
+def conclude_wrap_up(program: Program, out: Draft, step: int, wrap: Stop) -> None:
+    """End with the stop that a wrap-up followed, and with its output, if it is one."""
+    match answer_in(program, out.transcript.steps[-1]):
+        case Success(output) if needs_binding(program):
+            out.commands.append(BindOutput(step))
+            out.phase = Concluding(step, output, wrap)
         case Success(output):
-            return output
+            finish(out, Stopped(wrap), output)
         case Failure(_):
-            return None
+            finish(out, Stopped(wrap))
 
 
 # --- stop, limits, next step ------------------------------------------------------------------
 
 
-def after_step(program: Program, out: Draft, step: int, *, refused: bool = False) -> None:
-    """There is a reason to go on: ask the stop conditions, then the limits, then take a step."""
+def after_step(
+    program: Program,
+    out: Draft,
+    step: int,
+    *,
+    refused: bool = False,
+    answer: JsonText | NoOutput | None = None,
+) -> None:
+    """There is a reason to go on: ask the stop conditions, then the limits, then take a step.
+
+    `answer` is what is known of a final answer before it: the output, or why it is none.
+    """
     if out.transcript.steps:
         verdict = ask_condition(program, out)
         if isinstance(verdict, HookFailed):
             finish(out, Failed(verdict))
             return
         if verdict is not None:
-            stopped(program, out, step, verdict)
+            stopped(program, out, step, verdict, answer)
             return
     if refused:
         stop = _at_limit(LIMIT_TOOL_CALLS, out.total_issued, program.limits.tool_calls)
-        stopped(program, out, step, stop)
+        stopped(program, out, step, stop, answer)
     elif program.checks_stop and out.transcript.steps:
         out.commands.append(CheckStop(step))
-        out.phase = Checking(step)
+        out.phase = Checking(step, answer)
     else:
-        next_step(program, out, step + 1)
+        next_step(program, out, step + 1, answer)
 
 
 def ask_condition(program: Program, out: Draft) -> Stop | HookFailed | None:
@@ -199,12 +274,17 @@ def _is_verdict(answer: object) -> TypeIs[Stop | None]:
     return answer is None or isinstance(answer, Stop)
 
 
-def next_step(program: Program, out: Draft, step: int) -> None:
+def next_step(
+    program: Program, out: Draft, step: int, answer: JsonText | NoOutput | None = None
+) -> None:
     """Take a step, if the hard limits leave room for it."""
     stop = limit_met(program, out, step, kept_back=True)
     if stop is not None:
-        stopped(program, out, step - 1, stop)
+        stopped(program, out, step - 1, stop, answer)
         return
+    if isinstance(answer, NoOutput):
+        told = UserMessage(feedback(program, answer))
+        out.transcript = out.transcript.with_late((told,))
     deliver(out, step)
     if program.prepares:
         out.commands.append(PrepareStep(step))
@@ -246,14 +326,27 @@ def room_for_output(program: Program, out: Draft, *, kept_back: bool) -> int | N
     return 0 if wanted is not None and wanted > room else room
 
 
-def stopped(program: Program, out: Draft, step: int, stop: Stop) -> None:
+def stopped(
+    program: Program,
+    out: Draft,
+    step: int,
+    stop: Stop,
+    answer: JsonText | NoOutput | None = None,
+) -> None:
     """Stop, after one last answer if one is wanted and the limits leave room for it.
 
-    After a final answer the only reason to go on was what was steered: see above.
+    After a final answer the only reason to go on was what was steered, or to have the answer
+    mended: see above.
     """
-    if _is_final(out):
+    if has_final_answer(program, out):
         _drop(out, stop.name)
-        complete(program, out)
+        match answer:
+            case None:
+                conclude(program, out, step, is_last=True)
+            case NoOutput():
+                finish(out, Failed(answer))
+            case _:
+                finish(out, Completed(answer), answer)
         return
     wraps_up = program.limits.wrap_up_tokens is not None
     if wraps_up and limit_met(program, out, step + 1, kept_back=False) is None:

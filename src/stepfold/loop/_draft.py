@@ -44,6 +44,7 @@ class Draft:
         "issued",
         "notes",
         "now",
+        "output_retries",
         "phase",
         "reserved",
         "spent",
@@ -73,6 +74,7 @@ class Draft:
         self.called: tuple[tuple[str, int], ...] = ledger.called
         self.issued: tuple[tuple[str, int], ...] = ledger.issued
         self.total_issued: int = ledger.total_issued
+        self.output_retries: int = ledger.output_retries
 
     @property
     def run(self) -> str:
@@ -102,6 +104,7 @@ class Draft:
             self.called,
             self.issued,
             self.total_issued,
+            self.output_retries,
         )
         return LoopState(
             self.identity,

@@ -7,7 +7,7 @@ from typing import Literal
 from attrs import evolve
 
 from stepfold.loop._calls import admit, closed, fault_of
-from stepfold.loop._close import advance, close, finish, limit_met, room_for_output
+from stepfold.loop._close import advance, finish, limit_met, room_for_output
 from stepfold.loop._deferred import with_deferred
 from stepfold.loop._draft import Draft, Work
 from stepfold.loop._fold import normal_reply, unused_id
@@ -67,7 +67,11 @@ def visible_tools(program: Program, plan: StepPlan | None) -> Mapping[str, ToolS
     """The tools that the model is told of in a step."""
     if plan is None or plan.active_tools is None:
         return program.tools
-    return {name: tool for name, tool in program.tools.items() if name in plan.active_tools}
+    return {
+        name: tool
+        for name, tool in program.tools.items()
+        if name in plan.active_tools or tool.is_output
+    }
 
 
 def visible_provider_tools(program: Program, plan: StepPlan | None) -> tuple[ProviderTool, ...]:
@@ -84,9 +88,12 @@ def visible_names(program: Program, plan: StepPlan | None) -> tuple[str, ...]:
 
 
 def tool_choice_of(program: Program, calling: Calling) -> ToolChoice:
-    """The choice that holds for a call; the last answer of a wrap-up allows no tools."""
+    """The choice that holds for a call; the last answer of a wrap-up allows no tools.
+
+    But the one by which the output is given.
+    """
     if calling.wrap is not None:
-        return "none"
+        return "none" if program.output.tool is None else NamedTool(program.output.tool)
     if calling.plan is not None and calling.plan.tool_choice is not None:
         return calling.plan.tool_choice
     return program.tool_choice
@@ -132,11 +139,18 @@ def on_reply(program: Program, out: Draft, calling: Calling, event: ModelReplied
     violated = isinstance(closing, Failed) and isinstance(closing.error, ToolChoiceViolated)
     if calls and not violated and calling.wrap is None and all(f is not None for f in faults):
         closing = None  # only errors to tell: the model may repair them in another step
+    may_give = calling.wrap is not None and reply.finish_reason.unified in NORMAL
     slots = [
-        _not_run(step, Slot(index, call, "ready"), fault, reply, out)
-        for index, (call, fault) in enumerate(zip(calls, faults, strict=True))
+        admit(program, visible, step, slot, out)
+        if may_give and call.tool_name == program.output.tool
+        else _not_run(step, slot, fault, reply, out)
+        for call, fault, slot in (
+            (call, fault, Slot(index, call, "ready"))
+            for index, (call, fault) in enumerate(zip(calls, faults, strict=True))
+        )
     ]
-    close(program, out, Work(step, replied, slots, closing=closing))
+    unresolved = sum(slot.is_unresolved for slot in slots)
+    advance(program, out, Work(step, replied, slots, unresolved=unresolved, closing=closing))
 
 
 def _is_paused(closing: RunEnd[JsonText] | None) -> bool:

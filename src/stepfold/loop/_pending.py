@@ -3,6 +3,7 @@
 from stepfold.loop._state import (
     Calling,
     Checking,
+    Concluding,
     LoopState,
     Phase,
     Preparing,
@@ -14,6 +15,7 @@ from stepfold.loop._state import (
 )
 from stepfold.loop.commands import (
     BindCall,
+    BindOutput,
     CallModel,
     CheckStop,
     Command,
@@ -42,6 +44,8 @@ def pending_in(phase: Phase) -> tuple[Command, ...]:
             return (Wait(calling.key, until),)
         case Checking(step):
             return (CheckStop(step),)
+        case Concluding(step):
+            return (BindOutput(step),)
         case Working() as working:
             return _of_slots(working)
         case _:

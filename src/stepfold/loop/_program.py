@@ -118,7 +118,8 @@ class ToolSpec:
     `executes` is false for a tool that a client runs; `approval` tells who must agree: nobody, a
     person (`always`), or a policy that is asked for each call. `binds` asks the shell to build
     the arguments before anything runs, for tools whose types have validators of their own.
-    `timeout` is in nanoseconds.
+    `timeout` is in nanoseconds. `is_output` is true for the tool by which a model gives the
+    output: the loop answers its calls itself.
     """
 
     definition: ToolDefinition
@@ -128,6 +129,7 @@ class ToolSpec:
     binds: bool = False
     idempotent: bool = False
     timeout: int | None = None
+    is_output: bool = False
 
     @property
     def name(self) -> str:
@@ -138,14 +140,23 @@ class ToolSpec:
 @final
 @frozen(eq=False)
 class OutputSpec:
-    """What the run's final text has to be: `check` gives its JSON form, or says what is wrong.
+    """What the run's final answer has to be: `check` gives its JSON form, or says what is wrong.
 
-    `check` runs inside the loop, so it is total and calls no code of the user's.
+    `check` runs inside the loop, so it is total and calls no code of the user's. With `binds` the
+    shell is asked to build the output with the type's own validators before the run completes. An
+    answer that is refused is sent back up to `retries` times.
+
+    The model is asked in one of three ways: by a response `format`; by a `tool` of the program,
+    whose arguments are then what is checked; or by `instructions` that follow those of the program.
     """
 
     name: str
     check: Callable[[str], Outcome[JsonText, NoOutput]] = field(repr=False)
     format: JsonFormat | None = None
+    binds: bool = field(default=False, kw_only=True)
+    retries: int = field(default=0, kw_only=True)
+    tool: str | None = field(default=None, kw_only=True)
+    instructions: str = field(default="", kw_only=True)
 
 
 def _any_text(text: str) -> Outcome[JsonText, NoOutput]:
@@ -230,6 +241,13 @@ class Program:
             if name not in self.tools:
                 msg = f"Timeouts.tools: expected one of the tools ({known}), got {name!r}"
                 raise UsageError(msg)
+        giving = next((name for name, tool in self.tools.items() if tool.is_output), None)
+        if giving != self.output.tool:
+            msg = (
+                f"Program.output: expected the tool {self.output.tool!r} among the tools, marked "
+                f"is_output, and no other, got {giving!r}"
+            )
+            raise UsageError(msg)
         condition: object = self.stop_when
         if not callable(condition):
             msg = f"stop_when: expected a function of Progress, got {condition!r}"
@@ -267,6 +285,12 @@ class Program:
         """SHA-256 of what decides a run and can be written down; no code, no secrets."""
         return hashlib.sha256(dump_json(self._outline()).encode()).hexdigest()
 
+    def _output_outline(self) -> tuple[object, ...]:
+        """What decides about an output beside its schema; nothing for the simplest one."""
+        output = self.output
+        extra = (output.binds, output.retries, output.tool, output.instructions)
+        return extra if any(extra) else ()
+
     def _outline(self) -> dict[str, object]:
         limits, retry, timeouts = self.limits, self.retry, self.timeouts
         choice = self.tool_choice
@@ -289,6 +313,7 @@ class Program:
             "output": [
                 self.output.name,
                 None if output is None or output.schema is None else output.schema.text,
+                *self._output_outline(),
             ],
             "stop_when": condition_name(self.stop_when),
             "limits": [

@@ -36,12 +36,19 @@ def request_of(program: Program, state: LoopState) -> ModelRequest:
     if calling.max_output_tokens != settings.max_output_tokens:
         settings = evolve(settings, max_output_tokens=calling.max_output_tokens)
     instructions = transcript.instructions
+    if instructions is None:
+        instructions = program.instructions
+    if program.output.instructions:
+        instructions = "\n\n".join(filter(None, (instructions, program.output.instructions)))
+    choice = tool_choice_of(program, calling)
+    if choice == "auto" and program.output.tool is not None:
+        choice = "required"  # that or another; text is no violation, but it gives no output
     return ModelRequest(
         messages=messages,
-        instructions=program.instructions if instructions is None else instructions,
+        instructions=instructions,
         tools=tools,
         provider_tools=provider_tools,
-        tool_choice=tool_choice_of(program, calling),
+        tool_choice=choice,
         response_format=program.output.format,
         settings=settings,
         headers=program.headers,

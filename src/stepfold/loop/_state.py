@@ -21,6 +21,7 @@ from stepfold.values import (
     JsonText,
     Message,
     ModelReply,
+    NoOutput,
     OpenApproval,
     OpenCall,
     OpenRequest,
@@ -229,9 +230,28 @@ class Working:
 @final
 @frozen(order=False)
 class Checking:
-    """The answer of stop conditions that need the outside world is owed."""
+    """The answer of stop conditions that need the outside world is owed.
+
+    `answer` is what is known of a final answer before it: the output, or why it is none.
+    """
 
     step: int
+    answer: JsonText | NoOutput | None = None
+
+
+@final
+@frozen(order=False)
+class Concluding:
+    """The user's validators are asked about the output of the last step.
+
+    `wrap` is the stop that this answer follows, if it is that of a wrap-up. `is_last` tells that
+    a stop leaves no room for another.
+    """
+
+    step: int
+    output: JsonText
+    wrap: Stop | None = None
+    is_last: bool = False
 
 
 @final
@@ -256,7 +276,7 @@ class Done:
     output: JsonText | None = None
 
 
-Phase: TypeAlias = Calling | Working | Preparing | Waiting | Checking | Resting | Done
+Phase: TypeAlias = Calling | Working | Preparing | Waiting | Checking | Concluding | Resting | Done
 """Where a run is; see the table in `stepfold.loop._step`."""
 
 
@@ -345,6 +365,7 @@ class Ledger:
 
     `called` counts calls of known tools in replies, `issued` tool runs, both as sorted pairs.
     `estimate` is what the next prompt will cost at least: the total of the last reply.
+    `output_retries` counts the answers that were sent back.
     """
 
     usage: Usage = NO_USAGE
@@ -354,6 +375,7 @@ class Ledger:
     called: tuple[tuple[str, int], ...] = ()
     issued: tuple[tuple[str, int], ...] = ()
     total_issued: int = 0
+    output_retries: int = 0
 
 
 @final

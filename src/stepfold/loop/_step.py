@@ -10,7 +10,8 @@ move it on:
     ----------  -----------------------------------  ----------------  -------------------------
     Preparing   PrepareStep                          StepPrepared      Calling Done
     Calling     CallModel                            ModelReplied      Working Resting Preparing
-                                                                       Checking Calling Done
+                                                                       Checking Concluding
+                                                                       Calling Done
     Calling     CallModel                            ModelFailed       Waiting Calling Done
     Waiting     Wait                                 Waited            Calling Done
     Working     RepairCall BindCall ResolveApproval  CallRepaired      Working Resting Preparing
@@ -25,7 +26,10 @@ move it on:
     Working     RepairCall BindCall RunTool          ApprovalAnswered  Working
     Working     RunTool                              Resumed           Working Resting Preparing
                                                                        Checking Calling Done
-    Checking    CheckStop                            StopChecked       Preparing Calling Done
+    Checking    CheckStop                            StopChecked       Preparing Concluding
+                                                                       Calling Done
+    Concluding  BindOutput                           OutputBound       Preparing Checking Calling
+                                                                       Done
     Resting     (people and clients)                 ApprovalAnswered  Resting Working Preparing
                                                                        Checking Calling Done
     Resting     (people and clients)                 ToolReturned      Resting Working Preparing
@@ -58,7 +62,16 @@ from stepfold.loop._calls import (
     position_of,
     reject,
 )
-from stepfold.loop._close import advance, call, finish, next_step, rest, stopped
+from stepfold.loop._close import (
+    advance,
+    after_final_answer,
+    call,
+    finish,
+    next_step,
+    not_fit,
+    rest,
+    stopped,
+)
 from stepfold.loop._draft import Draft, Work
 from stepfold.loop._interrupt import interrupt, resume, steer, timed_out
 from stepfold.loop._model_call import on_failure, on_reply, recall, visible_names, visible_tools
@@ -74,6 +87,7 @@ from stepfold.loop._stale import (
 from stepfold.loop._state import (
     Calling,
     Checking,
+    Concluding,
     Done,
     LoopState,
     Phase,
@@ -97,6 +111,7 @@ from stepfold.loop.events import (
     MessageSteered,
     ModelFailed,
     ModelReplied,
+    OutputBound,
     Resumed,
     StepPlan,
     StepPrepared,
@@ -107,7 +122,15 @@ from stepfold.loop.events import (
     Waited,
 )
 from stepfold.values import Cancelled as CancelledEnd
-from stepfold.values import Failed, HookFailed, NamedTool, Stop, UnpairedPrompt
+from stepfold.values import (
+    Failed,
+    HookFailed,
+    NamedTool,
+    NoOutput,
+    Stop,
+    Stopped,
+    UnpairedPrompt,
+)
 
 
 def step(program: Program, state: LoopState, event: Event) -> Transition:
@@ -140,6 +163,8 @@ def _dispatch(program: Program, out: Draft, event: Event) -> None:
             _on_prepared(program, out, event)
         case StopChecked():
             _on_stop_checked(program, out, event)
+        case OutputBound():
+            _on_output_bound(program, out, event)
         case MessageSteered():
             steer(program, out, event)
         case TimedOut(limit, at_step):
@@ -228,9 +253,26 @@ def _on_stop_checked(program: Program, out: Draft, event: StopChecked) -> None:
         case HookFailed() as failed:
             finish(out, Failed(failed))
         case Stop() as stop:
-            stopped(program, out, phase.step, stop)
+            stopped(program, out, phase.step, stop, phase.answer)
         case None:
-            next_step(program, out, phase.step + 1)
+            next_step(program, out, phase.step + 1, phase.answer)
+
+
+def _on_output_bound(program: Program, out: Draft, event: OutputBound) -> None:
+    phase = out.phase
+    if not isinstance(phase, Concluding) or phase.step != event.step:
+        refuse_unissued_step(out, event.step)
+        return
+    out.at(event.at)
+    if phase.wrap is not None:
+        finish(out, Stopped(phase.wrap), phase.output if event.error is None else None)
+    elif event.error is None:
+        after_final_answer(program, out, phase.step, phase.output)
+    else:
+        last = out.transcript.steps[-1]
+        finish_reason = last.finish_reason.unified
+        error = NoOutput(event.error, last.text, cause="refused", finish_reason=finish_reason)
+        not_fit(program, out, phase.step, error, is_last=phase.is_last)
 
 
 # --- calls ------------------------------------------------------------------------------------

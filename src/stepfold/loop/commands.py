@@ -109,8 +109,24 @@ class CheckStop:
     step: int
 
 
+@final
+@frozen(order=False)
+class BindOutput:
+    """Build the output with the user's own validators; answered by `OutputBound`."""
+
+    step: int
+
+
 Command: TypeAlias = (
-    CallModel | RunTool | PrepareStep | Wait | RepairCall | BindCall | ResolveApproval | CheckStop
+    CallModel
+    | RunTool
+    | PrepareStep
+    | Wait
+    | RepairCall
+    | BindCall
+    | ResolveApproval
+    | CheckStop
+    | BindOutput
 )
 """Anything that the shell must carry out."""
 
@@ -122,12 +138,13 @@ def command_id(command: Command) -> str:
             return f"{type(command).__name__}/{key.step}/{key.total}"
         case RunTool(key) | RepairCall(key) | BindCall(key) | ResolveApproval(key):
             return f"{type(command).__name__}/{key.step}/{key.index}/{key.attempt}"
-        case PrepareStep(step) | CheckStop(step):
+        case PrepareStep(step) | CheckStop(step) | BindOutput(step):
             return f"{type(command).__name__}/{step}"
 
 
 __all__ = (
     "BindCall",
+    "BindOutput",
     "CallKey",
     "CallModel",
     "CheckStop",

@@ -182,6 +182,16 @@ class StopChecked:
     at: Instant
 
 
+@final
+@frozen(order=False)
+class OutputBound:
+    """The user's validators accepted the output, or said what is wrong with it."""
+
+    step: int
+    error: str | None
+    at: Instant
+
+
 # --- from outside, at any time ----------------------------------------------------------------
 
 
@@ -246,6 +256,7 @@ Event: TypeAlias = (
     | ApprovalDecided
     | ApprovalAnswered
     | StopChecked
+    | OutputBound
     | MessageSteered
     | TimedOut
     | Cancelled
@@ -264,6 +275,7 @@ __all__ = (
     "MessageSteered",
     "ModelFailed",
     "ModelReplied",
+    "OutputBound",
     "Resumed",
     "StepPlan",
     "StepPrepared",

@@ -13,6 +13,7 @@ from stepfold.values import (
     Instant,
     JsonText,
     ModelErrorReason,
+    NoOutput,
     OpenApproval,
     OpenCall,
     OpenRequest,
@@ -123,6 +124,15 @@ class SteeringDropped:
 
 @final
 @frozen(order=False)
+class OutputRejected:
+    """The answer of a step is not the output that was promised; the model is asked again."""
+
+    step: int
+    error: NoOutput
+
+
+@final
+@frozen(order=False)
 class StepFinished:
     """A step came to rest."""
 
@@ -157,6 +167,7 @@ Note: TypeAlias = (
     | SteeringDelivered
     | SteeringDropped
     | StepFinished
+    | OutputRejected
     | RunBlocked
     | RunEnded
 )
@@ -170,6 +181,7 @@ __all__ = (
     "HistoryRepaired",
     "ModelRetried",
     "Note",
+    "OutputRejected",
     "RunBlocked",
     "RunEnded",
     "SteeringDelivered",

@@ -19,6 +19,7 @@ import anyio.abc
 import anyio.lowlevel
 
 from stepfold.loop import (
+    Concluding,
     Done,
     JournalEntry,
     LoopState,
@@ -33,6 +34,7 @@ from stepfold.loop import (
 )
 from stepfold.loop.commands import (
     BindCall,
+    BindOutput,
     CallKey,
     CallModel,
     CheckStop,
@@ -52,6 +54,7 @@ from stepfold.loop.events import (
     Event,
     ModelFailed,
     ModelReplied,
+    OutputBound,
     StepPrepared,
     TimedOut,
     ToolReturned,
@@ -71,12 +74,14 @@ from stepfold.shell._tool import ToolContext
 from stepfold.shell._waiting import Waiting, missed_loop, needs_loop
 from stepfold.values import (
     Failed,
+    Failure,
     Instant,
     JsonText,
     ModelError,
     ModelErrorReason,
     ModelReply,
     ModelRequest,
+    Success,
     ToolCall,
     UsageError,
 )
@@ -108,6 +113,7 @@ class Driver(Generic[D]):
         self.limits: TimeLimits | None = limits_of(program.timeouts, runtime.clock)
         observers = runtime.observers
         self.watch: Watch | None = Watch(program, first, observers, waiting) if observers else None
+        self.outputs: dict[JsonText, object] = {}
         self._handle = cancel
         self._raised: tuple[ModelErrorReason, Exception] | None = None
         self._fault: BaseException | None = None
@@ -273,6 +279,8 @@ class Driver(Generic[D]):
                 await self._wait_until(key, until)
             case BindCall(key):
                 await self._bind(key)
+            case BindOutput(at_step):
+                await self._bind_output(at_step)
             case PrepareStep(at_step):
                 await self._prepare(at_step)
             case RepairCall(key):
@@ -338,9 +346,37 @@ class Driver(Generic[D]):
 
     async def _bind(self, key: CallKey) -> None:
         call = self._call_of(key)
-        if call is not None:
+        if call is None:
+            return
+        output = self.program.output
+        if call.tool_name == output.tool:
+            checked = output.check(call.input.strip() or "{}")
+            error = (
+                checked.failure().message  # the program has another output than it had
+                if isinstance(checked, Failure)
+                else self._output_error(checked.unwrap())
+            )
+        else:
             error = binding_error(self.runtime.tools[call.tool_name], call)
-            await self.feed(CallBound(key, error, self.clock.now()))
+        await self.feed(CallBound(key, error, self.clock.now()))
+
+    async def _bind_output(self, at_step: int) -> None:
+        phase = self.state.phase
+        if isinstance(phase, Concluding):
+            error = self._output_error(phase.output)
+            await self.feed(OutputBound(at_step, error, self.clock.now()))
+
+    def _output_error(self, document: JsonText) -> str | None:
+        """Let the user's validators look at an output, and keep what they made of it."""
+        bind = self.runtime.bind_output
+        if bind is None:  # refused by `check`
+            raise UsageError("drive: expected bind_output in the runtime, got none")
+        match bind(document):
+            case Success(value):
+                self.outputs[document] = value
+                return None
+            case Failure(fault):
+                return fault.message
 
     async def _prepare(self, at_step: int) -> None:
         runtime = self.runtime
@@ -460,6 +496,11 @@ class Driver(Generic[D]):
             raise UsageError(
                 f"hooks: the program issues {command}, which {hook} answers, and the runtime has "
                 "none: give it one, or drive the loop by hand"
+            )
+        if self.program.output.binds and self.runtime.bind_output is None:
+            raise UsageError(
+                "bind_output: expected what runs the validators of the program's output, got None: "
+                "give the runtime bind_output=output.decode"
             )
         owed = pending(self.state)
         models = [command.model for command in owed if isinstance(command, CallModel)]

@@ -1,9 +1,9 @@
 """`Runtime`: what a program's names stand for, in this process."""
 
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Generic, TypeVar, final, overload
+from typing import Generic, TypeAlias, TypeVar, final, overload
 
 from attrs import frozen
 
@@ -12,9 +12,12 @@ from stepfold.shell._clock import SystemClock
 from stepfold.shell._hooks import Hooks
 from stepfold.shell._observing import Observer
 from stepfold.shell._tool import AnyTool, name_of
-from stepfold.values import UsageError
+from stepfold.values import JsonText, NoOutput, Outcome, UsageError
 
 D = TypeVar("D")
+
+BindOutput: TypeAlias = Callable[[JsonText], Outcome[object, NoOutput]]
+"""Makes the output of its JSON with the type's own validators, or says why it cannot."""
 
 
 def _models_by_name(models: Iterable[LanguageModel]) -> Mapping[str, LanguageModel]:
@@ -71,6 +74,7 @@ class Runtime(Generic[D]):
         concurrency: How many tools of one run may be at work at once.
         hooks: What answers `PrepareStep`, `RepairCall` and `ResolveApproval`.
         observers: Told what happens, in their order, before the loop goes on.
+        bind_output: What answers `BindOutput`: makes the output of its JSON, or says why not.
 
     Raises:
         UsageError: two models or two tools of one name.
@@ -84,6 +88,7 @@ class Runtime(Generic[D]):
     concurrency: int | None
     hooks: Hooks[D]
     observers: tuple[Observer, ...]
+    bind_output: BindOutput | None
 
     @overload
     def __init__(
@@ -96,6 +101,7 @@ class Runtime(Generic[D]):
         concurrency: int | None = None,
         hooks: Hooks[object] | None = None,
         observers: Iterable[Observer] = (),
+        bind_output: BindOutput | None = None,
     ) -> None: ...
     @overload
     def __init__(
@@ -109,6 +115,7 @@ class Runtime(Generic[D]):
         concurrency: int | None = None,
         hooks: Hooks[D] | None = None,
         observers: Iterable[Observer] = (),
+        bind_output: BindOutput | None = None,
     ) -> None: ...
     def __init__(
         self,
@@ -121,6 +128,7 @@ class Runtime(Generic[D]):
         concurrency: int | None = None,
         hooks: Hooks[D] | None = None,
         observers: Iterable[Observer] = (),
+        bind_output: BindOutput | None = None,
     ) -> None:
         if concurrency is not None and concurrency < 1:
             raise UsageError(f"concurrency: expected at least 1, got {concurrency!r}")
@@ -133,3 +141,4 @@ class Runtime(Generic[D]):
         set_once(self, "concurrency", concurrency)
         set_once(self, "hooks", Hooks[D]() if hooks is None else hooks)
         set_once(self, "observers", tuple(observers))
+        set_once(self, "bind_output", bind_output)

@@ -21,6 +21,7 @@ from stepfold.loop import (
 )
 from stepfold.loop.commands import (
     BindCall,
+    BindOutput,
     CallModel,
     CheckStop,
     Command,
@@ -40,6 +41,7 @@ from stepfold.loop.events import (
     MessageSteered,
     ModelFailed,
     ModelReplied,
+    OutputBound,
     Resumed,
     StepPrepared,
     StopChecked,
@@ -201,6 +203,8 @@ def answered_command(event: Event) -> str | None:
             return command_id(PrepareStep(at_step))
         case StopChecked(at_step):
             return command_id(CheckStop(at_step))
+        case OutputBound(at_step):
+            return command_id(BindOutput(at_step))
         case _:
             return None
 

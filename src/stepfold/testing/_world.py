@@ -13,6 +13,7 @@ from attrs import evolve, frozen
 from stepfold.loop import LoopState, Program, Resting, Slot, Working
 from stepfold.loop.commands import (
     BindCall,
+    BindOutput,
     CallKey,
     CallModel,
     CheckStop,
@@ -33,6 +34,7 @@ from stepfold.loop.events import (
     Event,
     ModelFailed,
     ModelReplied,
+    OutputBound,
     StepPlan,
     StepPrepared,
     StopChecked,
@@ -82,7 +84,8 @@ class World:
     `turns` are the model's, by step; after the last one it says a final answer, with the results
     that the provider still owes. `plans` are of
     the prepare function, by step. `outcomes` are of tools and clients; `answers` tell
-    whether people agree (`None`: neither they nor a client answer). A failed attempt reports
+    whether people agree (`None`: neither they nor a client answer); `outputs` are what validators
+    say of final answers. A failed attempt reports
     what had come of the reply until then if `reports_partial`. `announces` makes the world tell
     of the start of idempotent tools as well.
     """
@@ -95,6 +98,7 @@ class World:
     outcomes: tuple[ToolOutcome, ...] = (ToolSucceeded(TextOutput("done")),)
     answers: tuple[bool | None, ...] = (True,)
     stops: tuple[Stop | HookFailed | None, ...] = (None,)
+    outputs: tuple[str | None, ...] = (None,)
     reports_partial: bool = False
     announces: bool = False
 
@@ -128,6 +132,8 @@ class World:
                 return ApprovalDecided(key, decision, at, reason="policy")
             case CheckStop(step):
                 return StopChecked(step, _entry(self.stops, command_id(command)), at)
+            case BindOutput(step):
+                return OutputBound(step, _entry(self.outputs, command_id(command)), at)
 
     def reply_to(self, state: LoopState, request: OpenRequest) -> Event | None:
         """What a person or a client answers, if anybody does."""
@@ -174,7 +180,7 @@ class World:
     def _time(self, state: LoopState, command: Command) -> Instant:
         """When a command is answered: a function of its place, whatever else has happened."""
         match command:
-            case PrepareStep(step) | CheckStop(step):
+            case PrepareStep(step) | CheckStop(step) | BindOutput(step):
                 place = 0
             case CallModel(key) | Wait(key):
                 step, place = key.step, 1 + key.total

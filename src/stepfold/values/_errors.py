@@ -17,6 +17,8 @@ from typing import Literal, TypeAlias, final
 from attrs import field, frozen
 from typing_extensions import override
 
+from stepfold.values._reply import UnifiedFinishReason
+
 
 class StepfoldError(Exception):
     """The one base of everything that stepfold raises on purpose."""
@@ -120,13 +122,24 @@ class ToolChoiceViolated:
     message: str
 
 
+NoOutputCause: TypeAlias = Literal["no-answer", "invalid-json", "schema-mismatch", "refused"]
+"""At what an answer failed to be an output."""
+
+
 @final
 @frozen(order=False)
 class NoOutput:
-    """The run has no output of the promised type; `text` is what the model said instead."""
+    """The run has no output of the promised type; `text` is what the model said instead.
+
+    `cause` tells at what the answer failed: there was none (the run ended otherwise, or an output
+    tool was not called), it was no JSON, it did not fit the schema, or the type's own validators
+    refused it. `finish_reason` is that of the last reply, if there was one.
+    """
 
     message: str
     text: str = ""
+    cause: NoOutputCause = field(default="no-answer", kw_only=True)
+    finish_reason: UnifiedFinishReason | None = field(default=None, kw_only=True)
 
 
 @final

@@ -28,6 +28,7 @@ from stepfold.loop.events import (
     Event,
     ModelFailed,
     ModelReplied,
+    OutputBound,
     Resumed,
     StepPlan,
     StepPrepared,
@@ -248,6 +249,7 @@ def forgeries(state: LoopState) -> tuple[Event, ...]:
     forged: list[Event] = [
         StepPrepared(at_step + 1, StepPlan(), now),
         StopChecked(at_step + 1, None, now),
+        OutputBound(at_step + 1, None, now),
         Resumed(state.identity.resumed + 2, now),
     ]
     for model_key in model_keys:

@@ -172,9 +172,36 @@ def _number_output(text: str) -> Outcome[JsonText, NoOutput]:
     return Success(JsonText(text)) if text.isdecimal() else Failure(NoOutput("no number", text))
 
 
+def _arguments_output(text: str) -> Outcome[JsonText, NoOutput]:
+    return Success(JsonText(text))
+
+
+OUTPUT_TOOL = "give"
+
+
 def outputs() -> SearchStrategy[OutputSpec]:
-    """Draw what the final text has to be: any text, or rarely a number."""
-    return weighted((9, TEXT_OUTPUT), (1, OutputSpec("number", _number_output)))
+    """Draw what the final answer has to be: any text, or rarely a number.
+
+    Some need validators, some are asked for again, and some are given by the tool `give`.
+    """
+    return weighted(
+        (8, TEXT_OUTPUT),
+        (1, OutputSpec("number", _number_output)),
+        (1, OutputSpec("number", _number_output, binds=True, retries=2)),
+        (1, OutputSpec("text", TEXT_OUTPUT.check, binds=True, retries=1)),
+        (2, OutputSpec("arguments", _arguments_output, binds=True, retries=1, tool=OUTPUT_TOOL)),
+    )
+
+
+def output_tool(output: OutputSpec) -> dict[str, ToolSpec]:
+    """The tool by which an output is given, if it is given by one."""
+    if output.tool is None:
+        return {}
+    definition = ToolDefinition(output.tool, "Give the output.", _SCHEMA)
+    spec = ToolSpec(
+        definition=definition, check=_check, executes=False, binds=output.binds, is_output=True
+    )
+    return {output.tool: spec}
 
 
 # --- stop conditions --------------------------------------------------------------------------
@@ -279,6 +306,8 @@ def programs(
     """
     names = TOOL_NAMES[: draw(st.integers(min_tools, max_tools))]
     tools = {name: draw(tool_specs(name=name, asking=asking)) for name in names}
+    output = draw(outputs())
+    tools |= output_tool(output)
     stop_when: StopCondition = is_step_count(20)
     if draw(flags(percent=25)):
         stop_when = draw(stop_conditions(tools=names))
@@ -294,7 +323,7 @@ def programs(
             max_output_tokens=draw(st.sampled_from([None, None, None, None, 1, 20, 60]))
         ),
         tool_choice=draw(tool_choices(tools=names)),
-        output=draw(outputs()),
+        output=output,
         stop_when=stop_when,
         limits=draw(limits(tools=names, percent=limited)),
         retry=draw(retry_policies()),

@@ -325,6 +325,7 @@ def worlds(
             draw(st.lists(st.sampled_from([True, False, True, None]), min_size=1, max_size=3))
         ),
         stops=draw(st.sampled_from(stops)),
+        outputs=draw(st.sampled_from([(None,), (None, "too small"), ("too small",)])),
         reports_partial=draw(st.booleans()),
         announces=draw(st.booleans()),
     )

@@ -26,6 +26,7 @@ from stepfold.testing.strategies.values._values import (
     hook_failures,
     messages,
     model_error_reasons,
+    no_outputs,
     open_approvals,
     open_calls,
     open_requests,
@@ -81,6 +82,7 @@ def _run_commands() -> SearchStrategy[commands.Command]:
         st.builds(commands.ResolveApproval, call_keys()),
         st.builds(commands.RunTool, call_keys(), names(), st.none() | instants()),
         st.builds(commands.CheckStop, steps),
+        st.builds(commands.BindOutput, steps),
     )
 
 
@@ -182,6 +184,7 @@ def _run_events() -> SearchStrategy[events.Event]:
             st.none() | stops() | hook_failures(),
             instants(),
         ),
+        st.builds(events.OutputBound, steps, st.none() | strings(), instants()),
         messages_steered(),
         st.builds(
             events.TimedOut,
@@ -237,6 +240,7 @@ def _run_notes() -> SearchStrategy[notes.Note]:
         st.builds(notes.SteeringDelivered, names(), steps),
         st.builds(notes.SteeringDropped, names(), strings()),
         st.builds(notes.StepFinished, step_results()),
+        st.builds(notes.OutputRejected, steps, no_outputs()),
         st.builds(notes.RunBlocked, tuples_of(open_requests())),
         st.builds(notes.RunEnded, run_ends()),
     )
@@ -345,7 +349,8 @@ def _phases() -> SearchStrategy[loop.Phase]:
             st.none() | run_ends(),
             st.booleans(),
         ),
-        st.builds(loop.Checking, steps),
+        st.builds(loop.Checking, steps, st.none() | json_texts() | no_outputs()),
+        st.builds(loop.Concluding, steps, json_texts(), st.none() | stops(), st.booleans()),
         st.builds(loop.Resting, steps, tuples_of(slots(), max_size=2), st.booleans()),
         st.builds(loop.Done, run_ends(), st.none() | json_texts()),
     )

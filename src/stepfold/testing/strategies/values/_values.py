@@ -1,6 +1,7 @@
 """Messages, replies, requests, and what a run leaves behind."""
 
 from functools import cache
+from typing import get_args
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
@@ -446,6 +447,24 @@ def _hook_failures() -> SearchStrategy[v.HookFailed]:
     return st.builds(v.HookFailed, names(), names())
 
 
+def no_outputs() -> SearchStrategy[v.NoOutput]:
+    """Draw why there is no output."""
+    return _no_outputs()
+
+
+@cache
+def _no_outputs() -> SearchStrategy[v.NoOutput]:
+    causes: list[v.NoOutputCause] = [*get_args(v.NoOutputCause)]
+    reasons: list[v.UnifiedFinishReason | None] = [None, *get_args(v.UnifiedFinishReason)]
+    return st.builds(
+        v.NoOutput,
+        strings(),
+        strings(),
+        cause=st.sampled_from(causes),
+        finish_reason=st.sampled_from(reasons),
+    )
+
+
 def run_errors() -> SearchStrategy[v.RunError]:
     """Draw why a run could not go on."""
     return _run_errors()
@@ -456,7 +475,7 @@ def _run_errors() -> SearchStrategy[v.RunError]:
     return st.one_of(
         model_error_reasons(),
         st.builds(v.ToolChoiceViolated, strings()),
-        st.builds(v.NoOutput, strings(), strings()),
+        no_outputs(),
         hook_failures(),
         st.builds(v.UnpairedPrompt, strings()),
     )
