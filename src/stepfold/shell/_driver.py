@@ -11,7 +11,7 @@ exit, since asyncio would end its loop on the spot where a task lets one through
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Generic, TypeVar
 
 import anyio
@@ -28,7 +28,6 @@ from stepfold.loop import (
     Transition,
     Working,
     command_ids,
-    pending,
     request_of,
     step,
 )
@@ -65,23 +64,23 @@ from stepfold.loop.notes import Note
 from stepfold.ports import BLOCKING, KEEPER, Clock, LanguageModel
 from stepfold.shell._cancel import CancelHandle
 from stepfold.shell._execute import binding_error, execute
-from stepfold.shell._hooks import decided, missing_hooks, prepared, repaired
+from stepfold.shell._fitting import require_fitting
+from stepfold.shell._hooks import decided, prepared, repaired
 from stepfold.shell._keeping import RunKeeper
 from stepfold.shell._observing import ModelCallStarted, ToolExecutionStarted, Watch
+from stepfold.shell._outputs import OutputBinding
 from stepfold.shell._runtime import Runtime
 from stepfold.shell._time_limits import TimeLimits, limits_of
 from stepfold.shell._tool import ToolContext
 from stepfold.shell._waiting import Waiting, missed_loop, needs_loop
 from stepfold.values import (
     Failed,
-    Failure,
     Instant,
     JsonText,
     ModelError,
     ModelErrorReason,
     ModelReply,
     ModelRequest,
-    Success,
     ToolCall,
     UsageError,
 )
@@ -113,7 +112,7 @@ class Driver(Generic[D]):
         self.limits: TimeLimits | None = limits_of(program.timeouts, runtime.clock)
         observers = runtime.observers
         self.watch: Watch | None = Watch(program, first, observers, waiting) if observers else None
-        self.outputs: dict[JsonText, object] = {}
+        self._binding = OutputBinding(program.output, runtime.bind_output)
         self._handle = cancel
         self._raised: tuple[ModelErrorReason, Exception] | None = None
         self._fault: BaseException | None = None
@@ -150,6 +149,11 @@ class Driver(Generic[D]):
             return None
         reason, error = self._raised
         return error if isinstance(phase.end, Failed) and phase.end.error is reason else None
+
+    @property
+    def outputs(self) -> Mapping[JsonText, object]:
+        """What validators made of the outputs that they accepted."""
+        return self._binding.made
 
     async def feed(self, event: Event) -> None:
         """Let one event happen: journal it, commit, tell, and take its commands."""
@@ -348,14 +352,8 @@ class Driver(Generic[D]):
         call = self._call_of(key)
         if call is None:
             return
-        output = self.program.output
-        if call.tool_name == output.tool:
-            checked = output.check(call.input.strip() or "{}")
-            error = (
-                checked.failure().message  # the program has another output than it had
-                if isinstance(checked, Failure)
-                else self._output_error(checked.unwrap())
-            )
+        if call.tool_name == self.program.output.tool:
+            error = self._binding.error_of_call(call)
         else:
             error = binding_error(self.runtime.tools[call.tool_name], call)
         await self.feed(CallBound(key, error, self.clock.now()))
@@ -363,20 +361,8 @@ class Driver(Generic[D]):
     async def _bind_output(self, at_step: int) -> None:
         phase = self.state.phase
         if isinstance(phase, Concluding):
-            error = self._output_error(phase.output)
+            error = self._binding.error_of(phase.output)
             await self.feed(OutputBound(at_step, error, self.clock.now()))
-
-    def _output_error(self, document: JsonText) -> str | None:
-        """Let the user's validators look at an output, and keep what they made of it."""
-        bind = self.runtime.bind_output
-        if bind is None:  # refused by `check`
-            raise UsageError("drive: expected bind_output in the runtime, got none")
-        match bind(document):
-            case Success(value):
-                self.outputs[document] = value
-                return None
-            case Failure(fault):
-                return fault.message
 
     async def _prepare(self, at_step: int) -> None:
         runtime = self.runtime
@@ -492,28 +478,7 @@ class Driver(Generic[D]):
         Raises:
             UsageError: a model, a tool or a hook that the program asks for is not here.
         """
-        for command, hook in missing_hooks(self.program, self.runtime.hooks):
-            raise UsageError(
-                f"hooks: the program issues {command}, which {hook} answers, and the runtime has "
-                "none: give it one, or drive the loop by hand"
-            )
-        if self.program.output.binds and self.runtime.bind_output is None:
-            raise UsageError(
-                "bind_output: expected what runs the validators of the program's output, got None: "
-                "give the runtime bind_output=output.decode"
-            )
-        owed = pending(self.state)
-        models = [command.model for command in owed if isinstance(command, CallModel)]
-        for name in (*self.program.models, *models):
-            if name not in self.runtime.models:
-                known = ", ".join(self.runtime.models) or "none"
-                raise UsageError(f"models: expected one named {name!r}, got: {known}")
-        tools = [command.tool_name for command in owed if isinstance(command, RunTool)]
-        run_here = [name for name, spec in self.program.tools.items() if spec.executes]
-        for name in (*run_here, *tools):
-            if name not in self.runtime.tools:
-                known = ", ".join(self.runtime.tools) or "none"
-                raise UsageError(f"tools: expected one named {name!r}, got: {known}")
+        require_fitting(self.program, self.state, self.runtime)
 
 
 def reason_of(error: Exception) -> ModelErrorReason:

@@ -10,7 +10,9 @@ from stepfold.agent._answers import (
 )
 from stepfold.agent._generate import generate_text, stream_text
 from stepfold.agent._options import AgentOptions, GenerateOptions, RunOptions
-from stepfold.agent._output import Output, object_of, text
+from stepfold.agent._output import Output, array_of, choice_of, json, object_of, text
+from stepfold.agent._output_partial import PartialOutput
+from stepfold.agent._output_wire import Strategy
 from stepfold.agent._run import Run, RunFailed
 from stepfold.agent._run_stream import RunStream
 
@@ -22,13 +24,18 @@ __all__ = (
     "CallAnswer",
     "GenerateOptions",
     "Output",
+    "PartialOutput",
     "Run",
     "RunFailed",
     "RunOptions",
     "RunStream",
+    "Strategy",
     "approve",
+    "array_of",
+    "choice_of",
     "deny",
     "generate_text",
+    "json",
     "object_of",
     "stream_text",
     "text",

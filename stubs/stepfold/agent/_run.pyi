@@ -1,4 +1,4 @@
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from functools import cached_property
 from typing import Generic, Never, final, overload
 from attrs import field, frozen
@@ -7,6 +7,7 @@ from stepfold.agent._output import Output
 from stepfold.loop import LoopState
 from stepfold.shell import AnyTool
 from stepfold.values import (
+    JsonText,
     Message,
     ModelWarning,
     NoOutput,
@@ -41,6 +42,7 @@ class RunFailed(StepfoldError):
 class Run(Generic[Out_co]):
     state: LoopState
     _output: Output[Out_co] = field(alias="output")
+    _made: Mapping[JsonText, object] = field(alias="made", factory=dict[JsonText, object])
 
     @override
     def __repr__(self) -> str: ...

@@ -61,6 +61,7 @@ class ToolSpec:
     binds: bool = False
     idempotent: bool = False
     timeout: int | None = None
+    is_output: bool = False
 
     @property
     def name(self) -> str: ...
@@ -71,6 +72,10 @@ class OutputSpec:
     name: str
     check: Callable[[str], Outcome[JsonText, NoOutput]] = field()
     format: JsonFormat | None = None
+    binds: bool = field(default=False, kw_only=True)
+    retries: int = field(default=0, kw_only=True)
+    tool: str | None = field(default=None, kw_only=True)
+    instructions: str = field(default="", kw_only=True)
 
 def _any_text(text: str) -> Outcome[JsonText, NoOutput]: ...
 

@@ -11,6 +11,7 @@ from stepfold.values import (
     JsonText,
     Message,
     ModelReply,
+    NoOutput,
     OpenApproval,
     RunEnd,
     StepResult,
@@ -122,6 +123,15 @@ class Working:
 @frozen(order=False)
 class Checking:
     step: int
+    answer: JsonText | NoOutput | None = None
+
+@final
+@frozen(order=False)
+class Concluding:
+    step: int
+    output: JsonText
+    wrap: Stop | None = None
+    is_last: bool = False
 
 @final
 @frozen(order=False)
@@ -136,7 +146,7 @@ class Done:
     end: RunEnd[JsonText]
     output: JsonText | None = None
 
-Phase: TypeAlias = Calling | Working | Preparing | Waiting | Checking | Resting | Done
+Phase: TypeAlias = Calling | Working | Preparing | Waiting | Checking | Concluding | Resting | Done
 
 @final
 @frozen(order=False)
@@ -173,6 +183,7 @@ class Ledger:
     called: tuple[tuple[str, int], ...] = ()
     issued: tuple[tuple[str, int], ...] = ()
     total_issued: int = 0
+    output_retries: int = 0
 
 @final
 @frozen(order=False)

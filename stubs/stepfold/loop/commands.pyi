@@ -59,14 +59,28 @@ class RunTool:
 class CheckStop:
     step: int
 
+@final
+@frozen(order=False)
+class BindOutput:
+    step: int
+
 Command: TypeAlias = (
-    CallModel | RunTool | PrepareStep | Wait | RepairCall | BindCall | ResolveApproval | CheckStop
+    CallModel
+    | RunTool
+    | PrepareStep
+    | Wait
+    | RepairCall
+    | BindCall
+    | ResolveApproval
+    | CheckStop
+    | BindOutput
 )
 
 def command_id(command: Command) -> str: ...
 
 __all__ = (
     "BindCall",
+    "BindOutput",
     "CallKey",
     "CallModel",
     "CheckStop",

@@ -117,6 +117,13 @@ class StopChecked:
 
 @final
 @frozen(order=False)
+class OutputBound:
+    step: int
+    error: str | None
+    at: Instant
+
+@final
+@frozen(order=False)
 class MessageSteered:
     id: str
     message: UserMessage
@@ -156,6 +163,7 @@ Event: TypeAlias = (
     | ApprovalDecided
     | ApprovalAnswered
     | StopChecked
+    | OutputBound
     | MessageSteered
     | TimedOut
     | Cancelled
@@ -172,6 +180,7 @@ __all__ = (
     "MessageSteered",
     "ModelFailed",
     "ModelReplied",
+    "OutputBound",
     "Resumed",
     "StepPlan",
     "StepPrepared",

@@ -6,6 +6,7 @@ from stepfold.values import (
     Instant,
     JsonText,
     ModelErrorReason,
+    NoOutput,
     OpenApproval,
     OpenCall,
     OpenRequest,
@@ -81,6 +82,12 @@ class SteeringDropped:
 
 @final
 @frozen(order=False)
+class OutputRejected:
+    step: int
+    error: NoOutput
+
+@final
+@frozen(order=False)
 class StepFinished:
     result: StepResult
 
@@ -106,6 +113,7 @@ Note: TypeAlias = (
     | SteeringDelivered
     | SteeringDropped
     | StepFinished
+    | OutputRejected
     | RunBlocked
     | RunEnded
 )
@@ -117,6 +125,7 @@ __all__ = (
     "HistoryRepaired",
     "ModelRetried",
     "Note",
+    "OutputRejected",
     "RunBlocked",
     "RunEnded",
     "SteeringDelivered",

@@ -1,12 +1,14 @@
-from collections.abc import Iterable, Mapping
-from typing import Generic, TypeVar, final, overload
+from collections.abc import Callable, Iterable, Mapping
+from typing import Generic, TypeAlias, TypeVar, final, overload
 from attrs import frozen
 from stepfold.ports import Clock, Journal, LanguageModel
 from stepfold.shell._hooks import Hooks
 from stepfold.shell._observing import Observer
 from stepfold.shell._tool import AnyTool
+from stepfold.values import JsonText, NoOutput, Outcome
 
 D = TypeVar("D")
+BindOutput: TypeAlias = Callable[[JsonText], Outcome[object, NoOutput]]
 
 def tools_by_name(tools: Iterable[AnyTool[D, object]]) -> Mapping[str, AnyTool[D, object]]: ...
 
@@ -21,6 +23,7 @@ class Runtime(Generic[D]):
     concurrency: int | None
     hooks: Hooks[D]
     observers: tuple[Observer, ...]
+    bind_output: BindOutput | None
 
     @overload
     def __init__(
@@ -33,6 +36,7 @@ class Runtime(Generic[D]):
         concurrency: int | None = None,
         hooks: Hooks[object] | None = None,
         observers: Iterable[Observer] = (),
+        bind_output: BindOutput | None = None,
     ) -> None: ...
     @overload
     def __init__(
@@ -46,4 +50,5 @@ class Runtime(Generic[D]):
         concurrency: int | None = None,
         hooks: Hooks[D] | None = None,
         observers: Iterable[Observer] = (),
+        bind_output: BindOutput | None = None,
     ) -> None: ...

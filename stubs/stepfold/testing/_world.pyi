@@ -22,6 +22,7 @@ class World:
     outcomes: tuple[ToolOutcome, ...] = (ToolSucceeded(TextOutput("done")),)
     answers: tuple[bool | None, ...] = (True,)
     stops: tuple[Stop | HookFailed | None, ...] = (None,)
+    outputs: tuple[str | None, ...] = (None,)
     reports_partial: bool = False
     announces: bool = False
 

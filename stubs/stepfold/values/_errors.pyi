@@ -1,6 +1,7 @@
 from typing import Literal, TypeAlias, final
 from attrs import field, frozen
 from typing_extensions import override
+from stepfold.values._reply import UnifiedFinishReason
 
 class StepfoldError(Exception):
     __module__ = "stepfold"
@@ -62,11 +63,15 @@ class ModelError(StepfoldError):
 class ToolChoiceViolated:
     message: str
 
+NoOutputCause: TypeAlias = Literal["no-answer", "invalid-json", "schema-mismatch", "refused"]
+
 @final
 @frozen(order=False)
 class NoOutput:
     message: str
     text: str = ""
+    cause: NoOutputCause = field(default="no-answer", kw_only=True)
+    finish_reason: UnifiedFinishReason | None = field(default=None, kw_only=True)
 
 @final
 @frozen(order=False)

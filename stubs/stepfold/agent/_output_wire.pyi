@@ -1,0 +1,3 @@
+from typing import Literal, TypeAlias
+
+Strategy: TypeAlias = Literal["auto", "native", "tool", "prompt"]
