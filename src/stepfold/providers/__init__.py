@@ -1,5 +1,10 @@
 """Floor 5: language models of others. Importing this imports no HTTP client and no provider SDK."""
 
+from stepfold.providers._chat_servers import (
+    CHAT_SERVERS,
+    ChatServer,
+    chat_model,
+)
 from stepfold.providers._endpoint import (
     ClientOptions,
     ConnectionOptions,
@@ -44,10 +49,12 @@ from stepfold.providers.responses import (
 )
 
 __all__ = (
+    "CHAT_SERVERS",
     "PROTOCOLS",
     "PROVIDERS",
     "ChatDialect",
     "ChatModel",
+    "ChatServer",
     "ClientOptions",
     "ConnectionOptions",
     "Endpoint",
@@ -64,6 +71,7 @@ __all__ = (
     "WireCodec",
     "WireDecoder",
     "anthropic",
+    "chat_model",
     "google",
     "openai",
     "openai_compatible",

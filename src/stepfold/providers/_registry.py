@@ -1,6 +1,5 @@
 """Models by name, such as `openai/gpt-5.4`; a provider is imported when a name asks for it."""
 
-import os
 import re
 from collections.abc import Callable
 from typing import final
@@ -8,6 +7,7 @@ from typing import final
 from attrs import frozen
 
 from stepfold.ports import LanguageModel
+from stepfold.providers._chat_servers import CHAT_SERVERS, ChatServer, chat_model
 from stepfold.values import UsageError
 
 _NAME = re.compile(r"([^/:\s]+)[/:](\S+)")
@@ -41,20 +41,6 @@ def _openai(model_id: str) -> LanguageModel:
     return openai(model_id)
 
 
-def _openai_compatible(model_id: str) -> LanguageModel:
-    from stepfold.providers.openai_chat import openai_compatible
-
-    base_url = os.environ.get("OPENAI_COMPATIBLE_BASE_URL", "").strip()
-    if not base_url:
-        raise UsageError(
-            f"openai-compatible/{model_id} needs an address: set the environment variable "
-            f"OPENAI_COMPATIBLE_BASE_URL to that of the server, such as http://localhost:8080/v1. "
-            f"In Python, openai_compatible({model_id!r}, base_url=…) does it too."
-        )
-    key = os.environ.get("OPENAI_COMPATIBLE_API_KEY")
-    return openai_compatible(model_id, base_url=base_url, api_key=key)
-
-
 def _openai_responses(model_id: str) -> LanguageModel:
     from stepfold.providers.responses import openai_responses
 
@@ -69,21 +55,34 @@ def _local(model_id: str) -> LanguageModel:
     return local_smollm2()
 
 
-PROVIDERS: tuple[ProviderEntry, ...] = (
-    ProviderEntry("anthropic", "Anthropic; needs ANTHROPIC_API_KEY", _anthropic),
-    ProviderEntry("google", "Google; needs GEMINI_API_KEY", _google),
-    ProviderEntry("local", "a small model on this machine, without a key", _local),
-    ProviderEntry("openai", "OpenAI; needs OPENAI_API_KEY", _openai),
-    ProviderEntry(
-        "openai-compatible",
-        "a server that speaks chat completions; needs OPENAI_COMPATIBLE_BASE_URL",
-        _openai_compatible,
-    ),
-    ProviderEntry(
-        "openai-responses",
-        "OpenAI, over the Responses protocol; needs OPENAI_API_KEY",
-        _openai_responses,
-    ),
+def _of_chat_server(server: ChatServer) -> ProviderEntry:
+    needed = [] if server.base_url else [server.base_url_variable]
+    if server.key_variable is not None and server.needs_key:
+        needed.append(server.key_variable)
+    needs = f"needs {' and '.join(needed)}" if needed else f"at {server.base_url}, without a key"
+    return ProviderEntry(
+        server.name,
+        f"{server.summary}; {needs}",
+        lambda model_id: chat_model(server.name, model_id),
+    )
+
+
+PROVIDERS: tuple[ProviderEntry, ...] = tuple(
+    sorted(
+        (
+            ProviderEntry("anthropic", "Anthropic; needs ANTHROPIC_API_KEY", _anthropic),
+            ProviderEntry("google", "Google; needs GEMINI_API_KEY", _google),
+            ProviderEntry("local", "a small model on this machine, without a key", _local),
+            ProviderEntry("openai", "OpenAI; needs OPENAI_API_KEY", _openai),
+            ProviderEntry(
+                "openai-responses",
+                "OpenAI, over the Responses protocol; needs OPENAI_API_KEY",
+                _openai_responses,
+            ),
+            *map(_of_chat_server, CHAT_SERVERS),
+        ),
+        key=lambda entry: entry.name,
+    )
 )
 """The providers that names may begin with, sorted."""
 

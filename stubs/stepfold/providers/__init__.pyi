@@ -1,3 +1,4 @@
+from stepfold.providers._chat_servers import CHAT_SERVERS, ChatServer, chat_model
 from stepfold.providers._endpoint import ClientOptions, ConnectionOptions, Endpoint
 from stepfold.providers._http_model import HttpModel, WireCall, WireCodec, WireDecoder
 from stepfold.providers._protocols import PROTOCOLS, ProtocolEntry, protocol_named
@@ -8,10 +9,12 @@ from stepfold.providers.openai_chat import ChatDialect, ChatModel, openai, opena
 from stepfold.providers.responses import ResponsesDialect, ResponsesModel, openai_responses
 
 __all__ = (
+    "CHAT_SERVERS",
     "PROTOCOLS",
     "PROVIDERS",
     "ChatDialect",
     "ChatModel",
+    "ChatServer",
     "ClientOptions",
     "ConnectionOptions",
     "Endpoint",
@@ -28,6 +31,7 @@ __all__ = (
     "WireCodec",
     "WireDecoder",
     "anthropic",
+    "chat_model",
     "google",
     "openai",
     "openai_compatible",
