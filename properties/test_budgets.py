@@ -10,7 +10,7 @@ from stepfold.testing import Trace, laws, simulate
 from stepfold.testing.strategies import limits, programs, schedules, worlds
 from stepfold.values import Stopped
 
-TIGHT = limits(tools=("look", "wipe"), percent=60, most=4, most_tokens=120)
+TIGHT = limits(tools=("look", "wipe"), percent=60, most=4, most_tokens=120, priced=True)
 IMPATIENT = RetryPolicy(max_retries=3, initial_delay=0)
 
 
@@ -19,9 +19,10 @@ def limits_are_kept(trace: Trace) -> None:
         laws.budgets_hold(trace.program, state)
     laws.tool_calls_keep_their_limits(trace)
     laws.tokens_keep_their_limit(trace)
+    laws.cost_keeps_its_limit(trace)
 
 
-@given(st.data(), programs(min_tools=2, hooks=10, asking=30), TIGHT)
+@given(st.data(), programs(min_tools=2, hooks=10, asking=30, priced=100), TIGHT)
 def test_no_limit_is_exceeded(data: st.DataObject, drawn: Program, tight: Limits) -> None:
     program = evolve(drawn, limits=tight, stop_when=never, retry=IMPATIENT)
     world = data.draw(worlds(program=program, min_calls=1, failing=50, hostile=5, cut=3))

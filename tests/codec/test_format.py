@@ -35,8 +35,9 @@ ROOTS: tuple[object, ...] = (
     loop.JournalHeader,
     loop.JournalEntry,
 )
-# Values that are no data of a run: bounds and faults of the reader, and JSON, which is a string.
-NOT_STORED = {v.JsonBounds, v.JsonFault, v.JsonText}
+# Values that are no data of a run: bounds and faults of the reader, JSON, which is a string, and
+# prices, which belong to a program.
+NOT_STORED = {v.JsonBounds, v.JsonFault, v.JsonText, v.Price}
 
 
 def _classes_in(annotation: object, seen: set[type]) -> Iterator[type]:

@@ -4,6 +4,7 @@
 told is kept, so that a test can ask for it. Each event comes `TICK` after the one before.
 """
 
+from collections.abc import Mapping
 from typing import TypeVar, final
 
 from attrs import define, field
@@ -73,6 +74,7 @@ from stepfold.values import (
     ModelReply,
     OpenApproval,
     OpenRequest,
+    Price,
     ReplyPart,
     RunEnd,
     Stop,
@@ -120,6 +122,7 @@ class ProgramOptions(TypedDict, total=False):
     output: OutputSpec
     stop_when: StopCondition
     limits: Limits
+    prices: Mapping[str, Price]
     retry: RetryPolicy
     timeouts: Timeouts
     bounds: JsonBounds

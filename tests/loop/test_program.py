@@ -19,6 +19,7 @@ from stepfold.values import (
     JsonFormat,
     JsonText,
     NamedTool,
+    Price,
     Success,
     ToolChoice,
     ToolDefinition,
@@ -77,6 +78,27 @@ def test_a_limit_is_not_negative(options: dict[str, Any], name: str) -> None:
         Limits(**options)
 
     assert f"{name}: expected a finite number that is not negative, got -1" == str(caught.value)
+
+
+@pytest.mark.parametrize("cost", [-1, 2.5, True])
+def test_a_limit_of_the_cost_is_whole_micro_units(cost: object) -> None:
+    """Money is never a float."""
+    with pytest.raises(
+        UsageError, match=r"Limits\.cost: expected a whole number of micro-units .* 2_500_000"
+    ):
+        Limits(cost=cast("int", cost))
+
+
+def test_a_limit_of_the_cost_needs_the_price_of_each_model() -> None:
+    """A limit on what is not known would hold nothing."""
+    price = Price(input=1, output=1)
+    with pytest.raises(UsageError) as caught:
+        program(models=(ONE, TWO), limits=Limits(cost=1), prices={ONE: price})
+
+    assert str(caught.value) == (
+        "Limits.cost: expected the price of each model, got none of 'acme/two': give "
+        "prices={'acme/two': Price(input=…, output=…)}"
+    )
 
 
 def test_a_program_names_a_model() -> None:
@@ -215,6 +237,8 @@ def test_equal_programs_have_one_fingerprint() -> None:
         {"output": OutputSpec("text", numbers, JsonFormat(JsonText("{}")))},
         {"stop_when": is_step_count(3)},
         {"limits": Limits(steps=3)},
+        {"limits": Limits(cost=0), "prices": {ONE: Price(input=0, output=0)}},
+        {"prices": {ONE: Price(input=0, output=0)}},
         {"retry": RetryPolicy(max_retries=9)},
         {"timeouts": Timeouts(total=9)},
         {"timeouts": Timeouts(tools={"look": 9})},

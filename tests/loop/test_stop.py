@@ -12,6 +12,7 @@ from stepfold.loop import (
     all_of,
     always,
     any_of,
+    cost_budget,
     has_tool_call,
     is_loop_finished,
     is_step_count,
@@ -39,10 +40,14 @@ STEP = StepResult(
 
 
 def progress(
-    steps: int = 1, *, usage: Usage | None = None, called: tuple[tuple[str, int], ...] = ()
+    steps: int = 1,
+    *,
+    usage: Usage | None = None,
+    called: tuple[tuple[str, int], ...] = (),
+    cost: int | None = None,
 ) -> Progress:
     """Be so far in a run."""
-    return Progress((STEP,) * steps, usage or Usage(), now=9, started=1, called=called)
+    return Progress((STEP,) * steps, usage or Usage(), now=9, started=1, called=called, cost=cost)
 
 
 def one(_: Progress) -> Stop | None:
@@ -101,6 +106,17 @@ def test_calls_are_counted_by_tool_or_by_name() -> None:
             token_budget(10),
             progress(usage=Usage(9, 4)),
             Stop("token_budget", JsonText('{"reached":13,"limit":10}')),
+        ),
+        (cost_budget(10), progress(cost=9), None),
+        (
+            cost_budget(10),
+            progress(cost=13),
+            Stop("cost_budget", JsonText('{"reached":13,"limit":10}')),
+        ),
+        (
+            cost_budget(10),
+            progress(cost=None),
+            Stop("cost_budget", JsonText('{"reached":null,"limit":10}')),
         ),
         (tool_call_budget(3), progress(called=(("look", 2),)), None),
         (

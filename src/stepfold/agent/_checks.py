@@ -16,6 +16,7 @@ from stepfold.loop import (
     StopCondition,
     all_of,
     any_of,
+    cost_budget,
     has_tool_call,
     is_loop_finished,
     is_step_count,
@@ -31,6 +32,7 @@ from stepfold.values import (
     NamedTool,
     OpenApproval,
     OpenCall,
+    Price,
     ProviderTool,
     ToolChoice,
     UsageError,
@@ -42,6 +44,7 @@ D = TypeVar("D")
 _FACTORIES = (
     all_of,
     any_of,
+    cost_budget,
     has_tool_call,
     is_loop_finished,
     is_step_count,
@@ -93,6 +96,28 @@ def require_model(given: object) -> None:
             "model: expected an id such as 'openai/gpt-5.4', or an object with provider, "
             f"model_id, generate and stream, got {_shown(given)}"
         )
+
+
+def checked_prices(given: object) -> Mapping[str, Price]:
+    """Prices, by names of models as they stand in a state: `openai/gpt-5.4`.
+
+    Raises:
+        UsageError: this is no mapping from ids of models to prices.
+    """
+    if not _is_mapping(given):
+        raise UsageError(f"prices: expected a mapping from models to prices, got {_shown(given)}")
+    prices: dict[str, Price] = {}
+    for model, price in given.items():
+        if not isinstance(model, str):
+            raise UsageError(f"prices: expected ids such as 'openai/gpt-5.4', got {_shown(model)}")
+        if not isinstance(price, Price):
+            raise UsageError(f"prices[{model!r}]: expected a Price, got {_shown(price)}")
+        prices[name_in(model)] = price
+    return prices
+
+
+def _is_mapping(given: object) -> TypeIs[Mapping[object, object]]:
+    return isinstance(given, Mapping)
 
 
 def require_tools(given: object) -> None:

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 from stepfold.loop import Limits, RetryPolicy, StopCondition, Timeouts
 from stepfold.ports import Clock, Journal, LanguageModel
 from stepfold.shell import CancelHandle, Observer
-from stepfold.values import CallSettings, ToolChoice
+from stepfold.values import CallSettings, Price, ToolChoice
 
 
 class ObserverOptions(TypedDict, total=False):
@@ -39,19 +39,21 @@ class AgentOptions(ObserverOptions, total=False):
     """What holds for every run of an agent, beside its model, tools, output, deps and hooks.
 
     `instructions` are what the model is told before the prompt. `stop_when` says when to stop
-    although the model wants to go on; `limits` are hard budgets. `settings` are temperature, seed
-    and the like. `tool_choice` says whether the model may, must or must not call tools, in every
-    step. `retry` says when a failed model call is made again. `provider_options` is what only one
-    provider understands, by provider. `concurrency` is how many tools of one run may be at work
-    at once. `timeout` is how long things may take: in seconds for a whole run, or `Timeouts`.
-    `allow_system_messages` says whether a history may hold system messages. With a
-    `tool_approval_secret` requests for approval are signed, and in a history only signed ones let
-    a call run.
+    although the model wants to go on; `limits` are hard budgets. `prices` says what tokens cost,
+    by ids of models: they are needed for `Limits(cost=…)` and for `run.cost`. `settings` are
+    temperature, seed and the like. `tool_choice` says whether the model may, must or must not
+    call tools, in every step. `retry` says when a failed model call is made again.
+    `provider_options` is what only one provider understands, by provider. `concurrency` is how
+    many tools of one run may be at work at once. `timeout` is how long things may take: in
+    seconds for a whole run, or `Timeouts`. `allow_system_messages` says whether a history may
+    hold system messages. With a `tool_approval_secret` requests for approval are signed, and in a
+    history only signed ones let a call run.
     """
 
     instructions: str
     stop_when: StopCondition | None
     limits: Limits | None
+    prices: Mapping[str, Price] | None
     settings: CallSettings
     tool_choice: ToolChoice
     retry: RetryPolicy | None

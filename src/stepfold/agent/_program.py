@@ -6,6 +6,7 @@ from typing import Never
 
 from stepfold.agent._checks import (
     checked_condition,
+    checked_prices,
     json_options,
     require_choice,
     require_kind,
@@ -44,7 +45,7 @@ def program_of(
     instructions = options.get("instructions", "")
     settings = options.get("settings", NO_SETTINGS)
     stop_when, limits = options.get("stop_when"), options.get("limits")
-    retry = options.get("retry")
+    prices, retry = options.get("prices"), options.get("retry")
     tool_choice = options.get("tool_choice", "auto")
     require_kind("instructions", instructions, str)
     require_kind("settings", settings, CallSettings)
@@ -65,6 +66,7 @@ def program_of(
             is_step_count(DEFAULT_STEPS) if stop_when is None else checked_condition(stop_when)
         ),
         limits=Limits() if limits is None else limits,
+        prices={} if prices is None else checked_prices(prices),
         retry=RetryPolicy() if retry is None else retry,
         timeouts=_timeouts(options.get("timeout")),
         provider_options=json_options(options.get("provider_options")),

@@ -103,6 +103,15 @@ class Run(Generic[Out_co]):
         return self.state.usage
 
     @property
+    def cost(self) -> int | None:
+        """What all replies together cost, in micro-units, by the agent's `prices`.
+
+        `None` is unknown: the model of a reply has no price, or the reply told no tokens. Attempts
+        that failed without telling what they took are not in it.
+        """
+        return self.state.cost
+
+    @property
     def warnings(self) -> tuple[ModelWarning, ...]:
         """The warnings of all steps."""
         return tuple(warning for step in self.state.steps for warning in step.warnings)

@@ -65,7 +65,7 @@ def begin(
         identity,
         at,
         Transcript(kept, held_back=held_back),
-        Ledger(),
+        Ledger(cost=0 if program.prices else None),
         Preparing(0, at),
         Inbox(),
         call_ids=NO_IDS.adding(_call_ids(history.messages)),

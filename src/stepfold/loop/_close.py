@@ -15,6 +15,13 @@ comes while validators look at the answer is heard if they refuse it, and after 
 from typing_extensions import TypeIs
 
 from stepfold.loop._answer import answer_in, feedback, is_final, refused_call
+from stepfold.loop._budget import (
+    LIMIT_TOOL_CALLS,
+    at_limit,
+    limit_met,
+    reserved_cost,
+    room_for_output,
+)
 from stepfold.loop._calls import given_up, issue, taken_up
 from stepfold.loop._draft import Draft, Work
 from stepfold.loop._program import Program
@@ -56,10 +63,6 @@ from stepfold.values import (
     Success,
     UserMessage,
 )
-
-LIMIT_STEPS = "limit-steps"
-LIMIT_TOKENS = "limit-tokens"
-LIMIT_TOOL_CALLS = "limit-tool-calls"
 
 
 def advance(program: Program, out: Draft, work: Work) -> None:
@@ -246,7 +249,7 @@ def after_step(
             stopped(program, out, step, verdict, answer)
             return
     if refused:
-        stop = _at_limit(LIMIT_TOOL_CALLS, out.total_issued, program.limits.tool_calls)
+        stop = at_limit(LIMIT_TOOL_CALLS, out.total_issued, program.limits.tool_calls)
         stopped(program, out, step, stop, answer)
     elif program.checks_stop and out.transcript.steps:
         out.commands.append(CheckStop(step))
@@ -258,7 +261,7 @@ def after_step(
 def ask_condition(program: Program, out: Draft) -> Stop | HookFailed | None:
     """Ask the stop condition, which is the user's code and may be wrong."""
     steps, started = out.transcript.steps, out.identity.started
-    progress = Progress(steps, out.usage, out.now, started, out.called)
+    progress = Progress(steps, out.usage, out.now, started, out.called, cost=out.cost)
     try:
         verdict: object = program.stop_when(progress)
     except Exception as error:  # noqa: BLE001 - the user's code; its text is not kept
@@ -278,7 +281,7 @@ def next_step(
     program: Program, out: Draft, step: int, answer: JsonText | NoOutput | None = None
 ) -> None:
     """Take a step, if the hard limits leave room for it."""
-    stop = limit_met(program, out, step, kept_back=True)
+    stop = limit_met(program, out, step, program.models[0], kept_back=True)
     if stop is not None:
         stopped(program, out, step - 1, stop, answer)
         return
@@ -291,39 +294,6 @@ def next_step(
         out.phase = Preparing(step, out.now)
     else:
         call(program, out, step, out.now, None)
-
-
-def limit_met(program: Program, out: Draft, step: int, *, kept_back: bool) -> Stop | None:
-    """The hard limit that leaves no room for a call; with `kept_back`, room for a wrap-up stays."""
-    limits = program.limits
-    wrap_up = limits.wrap_up_tokens if kept_back else None
-    if limits.steps is not None:
-        allowed = limits.steps if wrap_up is None else limits.steps - 1
-        if step >= allowed:
-            return _at_limit(LIMIT_STEPS, step, limits.steps)
-    if limits.tokens is not None:
-        room = room_for_output(program, out, kept_back=kept_back)
-        if room is not None and room <= 0:
-            return _at_limit(LIMIT_TOKENS, out.spent, limits.tokens)
-    return None
-
-
-def _at_limit(name: str, reached: int, limit: int | None) -> Stop:
-    return Stop(name, JsonText(f'{{"reached":{reached},"limit":{limit}}}'))
-
-
-def room_for_output(program: Program, out: Draft, *, kept_back: bool) -> int | None:
-    """How many tokens are left for the output of the next call; `None` is no limit.
-
-    A call whose settings ask for a number of output tokens needs room for all of them.
-    """
-    limits = program.limits
-    if limits.tokens is None:
-        return None
-    wrap_up = (limits.wrap_up_tokens or 0) if kept_back else 0
-    room = limits.tokens - wrap_up - out.spent - out.reserved - out.estimate
-    wanted = program.settings.max_output_tokens
-    return 0 if wanted is not None and wanted > room else room
 
 
 def stopped(
@@ -349,7 +319,8 @@ def stopped(
                 finish(out, Completed(answer), answer)
         return
     wraps_up = program.limits.wrap_up_tokens is not None
-    if wraps_up and limit_met(program, out, step + 1, kept_back=False) is None:
+    model = program.models[0]
+    if wraps_up and limit_met(program, out, step + 1, model, kept_back=False) is None:
         call(program, out, step + 1, out.now, None, wrap=stop)
     else:
         finish(out, Stopped(stop))
@@ -364,18 +335,23 @@ def call(
     *,
     wrap: Stop | None = None,
 ) -> None:
-    """Issue the first model call of a step and reserve its tokens."""
+    """Issue the first model call of a step and reserve what it may take."""
     model = program.models[0]
     if plan is not None and plan.model is not None:
         model = plan.model
+        stop = limit_met(program, out, step, model, kept_back=True)  # it may be a dearer one
+        if stop is not None:
+            stopped(program, out, step - 1, stop)
+            return
     wanted = program.settings.max_output_tokens
-    reserved = out.estimate + (wanted or 0)
+    reserved, cost = out.estimate + (wanted or 0), reserved_cost(program, out, model)
     if wanted is None:
-        wanted = room_for_output(program, out, kept_back=wrap is None)
-    calling = Calling(step, since, model, 0, 0, reserved, plan, wrap, wanted)
+        wanted = room_for_output(program, out, model, kept_back=wrap is None)
+    calling = Calling(step, since, model, 0, 0, reserved, plan, wrap, wanted, cost)
     out.notes.append(StepStarted(step, model))
     out.commands.append(CallModel(calling.key, model))
     out.reserved += reserved
+    out.reserved_cost += cost
     out.phase = calling
 
 

@@ -38,6 +38,7 @@ class Draft:
         "called",
         "changed",
         "commands",
+        "cost",
         "estimate",
         "identity",
         "inbox",
@@ -47,7 +48,9 @@ class Draft:
         "output_retries",
         "phase",
         "reserved",
+        "reserved_cost",
         "spent",
+        "spent_cost",
         "toolbox",
         "total_issued",
         "transcript",
@@ -75,6 +78,9 @@ class Draft:
         self.issued: tuple[tuple[str, int], ...] = ledger.issued
         self.total_issued: int = ledger.total_issued
         self.output_retries: int = ledger.output_retries
+        self.cost: int | None = ledger.cost
+        self.spent_cost: int = ledger.spent_cost
+        self.reserved_cost: int = ledger.reserved_cost
 
     @property
     def run(self) -> str:
@@ -92,6 +98,12 @@ class Draft:
         self.spent += spent
         self.reserved -= reserved
 
+    def settle_cost(self, reserved: int, spent: int, cost: int | None) -> None:
+        """Count what a call cost: `spent` in the hard budget, `cost` as far as it is known."""
+        self.cost = None if self.cost is None or cost is None else self.cost + cost
+        self.spent_cost += spent
+        self.reserved_cost -= reserved
+
     def state(self) -> LoopState:
         """The state that was made: the old object if nothing has changed."""
         if not self.changed:
@@ -105,6 +117,9 @@ class Draft:
             self.issued,
             self.total_issued,
             self.output_retries,
+            self.cost,
+            self.spent_cost,
+            self.reserved_cost,
         )
         return LoopState(
             self.identity,

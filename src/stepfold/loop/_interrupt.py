@@ -4,6 +4,7 @@ from typing import Literal
 
 from attrs import evolve
 
+from stepfold.loop._budget import settle_attempt
 from stepfold.loop._calls import closed, given_up
 from stepfold.loop._close import advance, after_step, finish, flush
 from stepfold.loop._draft import Draft, Work
@@ -15,7 +16,6 @@ from stepfold.loop._state import Calling, Inbox, Resting, Slot, Working
 from stepfold.loop.events import MessageSteered, Resumed
 from stepfold.values import (
     EMPTY_OBJECT,
-    NO_USAGE,
     IllegalEvent,
     JsonText,
     ModelReply,
@@ -29,13 +29,15 @@ _OVERTAKEN = "not run: somebody spoke before this call was answered"
 _CRASHED = "interrupted: the process ended while this call ran; it may or may not have run"
 
 
-def interrupt(out: Draft, end: RunEnd[JsonText], partial: ModelReply | None) -> None:
+def interrupt(
+    program: Program, out: Draft, end: RunEnd[JsonText], partial: ModelReply | None
+) -> None:
     """End the run now: keep all that was finished, close what is open as interrupted."""
     match out.phase:
         case Calling() as calling:
-            _release(out, calling, partial)
+            cost = settle_attempt(program, out, calling, partial)
             if partial is not None and partial.content:
-                write_partial(out, calling, partial, _INTERRUPTED)
+                write_partial(out, calling, partial, _INTERRUPTED, cost)
         case Working() as working:
             _give_up(out, Work.of(working), _INTERRUPTED)
         case Resting(step, slots):
@@ -51,13 +53,6 @@ def timed_out(program: Program, limit: Literal["total", "step"]) -> Stopped:
     seconds = timeouts.total if limit == "total" else timeouts.step
     evidence = EMPTY_OBJECT if seconds is None else JsonText.of({"limit": seconds})
     return Stopped(Stop(f"timeout-{limit}", evidence))
-
-
-def _release(out: Draft, calling: Calling, partial: ModelReply | None) -> None:
-    """Count an unfinished call as what is known of it, else as what was reserved for it."""
-    usage = NO_USAGE if partial is None else partial.usage
-    known = usage.total_tokens
-    out.settle(calling.reserved, calling.reserved if known is None else known, usage)
 
 
 def _give_up(out: Draft, work: Work, message: str) -> None:

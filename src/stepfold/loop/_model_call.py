@@ -6,8 +6,15 @@ from typing import Literal
 
 from attrs import evolve
 
+from stepfold.loop._budget import (
+    limit_met,
+    reserved_cost,
+    room_for_output,
+    settle_attempt,
+    settle_reply,
+)
 from stepfold.loop._calls import admit, closed, fault_of
-from stepfold.loop._close import advance, finish, limit_met, room_for_output
+from stepfold.loop._close import advance, finish
 from stepfold.loop._deferred import with_deferred
 from stepfold.loop._draft import Draft, Work
 from stepfold.loop._fold import normal_reply, unused_id
@@ -24,7 +31,6 @@ from stepfold.loop.commands import CallModel, Wait
 from stepfold.loop.events import ModelFailed, ModelReplied, StepPlan
 from stepfold.loop.notes import ModelRetried
 from stepfold.values import (
-    NO_USAGE,
     ApprovalRequest,
     Failed,
     JsonText,
@@ -41,7 +47,6 @@ from stepfold.values import (
     ToolChoiceViolated,
     ToolError,
     ToolResult,
-    Usage,
     without_lone_surrogates,
 )
 
@@ -105,7 +110,8 @@ def tool_choice_of(program: Program, calling: Calling) -> ToolChoice:
 def on_reply(program: Program, out: Draft, calling: Calling, event: ModelReplied) -> None:
     """Take in a reply: settle its tokens, name its calls, and let them be worked on."""
     reply, made = taken_in(out, calling.step, event.reply)
-    _settle(program, out, calling, reply.usage, made)
+    cost = settle_reply(program, out, calling, reply.usage)
+    _count(program, out, made)
     if program.provider_tools or out.toolbox.deferred:
         reply = with_deferred(program, out, reply, made)
     visible = visible_tools(program, calling.plan)
@@ -119,6 +125,7 @@ def on_reply(program: Program, out: Draft, calling: Calling, event: ModelReplied
         event.gaps,
         calling.wrap,
         calling.plan,
+        cost,
     )
     step = calling.step
     calls = [made_here for made_here in made if not made_here.provider_executed]
@@ -249,20 +256,11 @@ def _renamed(reply: ModelReply, seen: IdSet, prefix: str) -> ModelReply:
     return evolve(reply, content=tuple(content))
 
 
-# --- what it cost -----------------------------------------------------------------------------
+# --- what was called --------------------------------------------------------------------------
 
 
-def _settle(
-    program: Program, out: Draft, calling: Calling, usage: Usage, made: Sequence[ToolCall]
-) -> None:
-    """Count a reply: its reservation is released, its tokens are spent, its calls are counted.
-
-    Usage without figures counts as what was reserved.
-    """
-    total = usage.total_tokens
-    out.settle(calling.reserved, calling.reserved if total is None else total, usage)
-    if total is not None:
-        out.estimate = total
+def _count(program: Program, out: Draft, made: Sequence[ToolCall]) -> None:
+    """Count the calls of a reply whose tools are known."""
     names = [call.tool_name for call in made if call.tool_name in program.tool_names]
     if names:
         out.called = _counted(out.called, names)
@@ -281,7 +279,8 @@ def _counted(counts: tuple[tuple[str, int], ...], names: list[str]) -> tuple[tup
 def on_failure(program: Program, out: Draft, calling: Calling, event: ModelFailed) -> None:
     """Retry, ask the next model, or end; what a rejected request cost is nothing."""
     reason = event.reason
-    _release(out, calling, event)
+    partial, was_refused = event.partial, reason.kind in REJECTED
+    cost = settle_attempt(program, out, calling, partial, was_refused=was_refused)
     pause = pause_before_retry(program.retry, calling, reason, out.identity.seed)
     if pause is not None:
         until = out.now + pause
@@ -296,31 +295,25 @@ def on_failure(program: Program, out: Draft, calling: Calling, event: ModelFaile
         out.notes.append(ModelRetried(calling.step, again.total, following, reason, out.now))
         recall(program, out, again)
         return
-    partial = event.partial
     if partial is not None and partial.content:
-        write_partial(out, calling, partial, f"not run: {reason.kind}")
+        write_partial(out, calling, partial, f"not run: {reason.kind}", cost)
     finish(out, Failed(reason) if calling.wrap is None else Stopped(calling.wrap))
 
 
-def _release(out: Draft, calling: Calling, event: ModelFailed) -> None:
-    usage = NO_USAGE if event.partial is None else event.partial.usage
-    spent = usage.total_tokens
-    if spent is None:
-        spent = 0 if event.reason.kind in REJECTED else calling.reserved
-    out.settle(calling.reserved, spent, usage)
-
-
 def recall(program: Program, out: Draft, calling: Calling) -> None:
-    """Make another attempt, if the token budget still leaves room for it."""
-    stop = limit_met(program, out, calling.step, kept_back=calling.wrap is None)
+    """Make another attempt, if the budgets still leave room for it."""
+    model, kept_back = calling.model, calling.wrap is None
+    stop = limit_met(program, out, calling.step, model, kept_back=kept_back)
     if stop is not None:
         finish(out, Stopped(calling.wrap or stop))
         return
+    calling = evolve(calling, reserved_cost=reserved_cost(program, out, model))
     if program.settings.max_output_tokens is None:  # failed attempts may have used up some room
-        room = room_for_output(program, out, kept_back=calling.wrap is None)
+        room = room_for_output(program, out, model, kept_back=kept_back)
         calling = evolve(calling, max_output_tokens=room)
-    out.commands.append(CallModel(calling.key, calling.model))
+    out.commands.append(CallModel(calling.key, model))
     out.reserved += calling.reserved
+    out.reserved_cost += calling.reserved_cost
     out.phase = calling
 
 
@@ -356,10 +349,13 @@ def next_model(program: Program, model: str) -> str | None:
     return program.models[place] if place < len(program.models) else None
 
 
-def write_partial(out: Draft, calling: Calling, partial: ModelReply, message: str) -> None:
+def write_partial(
+    out: Draft, calling: Calling, partial: ModelReply, message: str, cost: int | None
+) -> None:
     """Keep what had come of a reply when it was cut; its calls are closed, none is run."""
     reply, made = taken_in(out, calling.step, partial)
-    replied = Replied(reply, calling.model, calling.since, calling.since, out.now)
+    since = calling.since
+    replied = Replied(reply, calling.model, since, since, out.now, cost=cost)
     slots = [
         closed(calling.step, Slot(index, call, "ready"), "interrupted", message, out)
         for index, call in enumerate(one for one in made if not one.provider_executed)

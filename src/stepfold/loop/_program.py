@@ -8,7 +8,8 @@ from typing import Literal, TypeAlias, final
 
 from attrs import field, frozen
 
-from stepfold.loop._figures import OfTools, by_name, not_negative
+from stepfold.loop._figures import not_negative
+from stepfold.loop._limits import NO_LIMITS, Limits
 from stepfold.loop._signing import ApprovalSecret, secret_of
 from stepfold.loop._stop import StopCondition, condition_name, is_step_count
 from stepfold.loop._timeouts import NO_TIMEOUTS, Timeouts
@@ -23,6 +24,7 @@ from stepfold.values import (
     NamedTool,
     NoOutput,
     Outcome,
+    Price,
     ProviderTool,
     Success,
     ToolChoice,
@@ -70,44 +72,6 @@ class RetryPolicy:
         if self.jitter > 1:
             msg = f"RetryPolicy.jitter: expected a share between 0 and 1, got {self.jitter!r}"
             raise UsageError(msg)
-
-
-def _calls_by_name(given: OfTools[int]) -> tuple[tuple[str, int], ...]:
-    return by_name("Limits.calls_of", given, not_negative)
-
-
-@final
-@frozen(order=False, kw_only=True)
-class Limits:
-    """The hard budgets of a run, held by the loop; `None` is no limit.
-
-    `steps`, `tool_calls` and `calls_of` are never exceeded: they are reserved when a call is
-    issued, in call order. `calls_of` is given as `{tool: count}`, or by names, and kept as pairs
-    sorted by name. `tokens` are exceeded by at most one reply's excess over its reservation. A
-    call over its own tool's limit is answered by an error; any other limit ends the run in
-    `Stopped("limit-…")`, whose evidence is `{"reached":…,"limit":…}`. With `wrap_up_tokens`, one
-    step and so many tokens are kept back, within the limits, to ask for one last answer without
-    tools.
-
-    Raises:
-        UsageError: a limit is negative, or there are two for one tool.
-    """
-
-    steps: int | None = None
-    tokens: int | None = None
-    tool_calls: int | None = None
-    calls_of: tuple[tuple[str, int], ...] = field(default=(), converter=_calls_by_name)
-    wrap_up_tokens: int | None = None
-
-    def __attrs_post_init__(self) -> None:
-        not_negative("Limits.steps", self.steps)
-        not_negative("Limits.tokens", self.tokens)
-        not_negative("Limits.tool_calls", self.tool_calls)
-        not_negative("Limits.wrap_up_tokens", self.wrap_up_tokens)
-
-
-NO_LIMITS = Limits()
-"""No limit at all."""
 
 
 @final
@@ -175,6 +139,10 @@ def _provider_tool_table(tools: Mapping[str, ProviderTool]) -> Mapping[str, Prov
     return MappingProxyType(dict(tools))
 
 
+def _price_table(prices: Mapping[str, Price]) -> Mapping[str, Price]:
+    return MappingProxyType(dict(prices))
+
+
 @final
 @frozen(eq=False, kw_only=True)
 class Program:
@@ -183,12 +151,15 @@ class Program:
     `models` are names (`provider/model_id`): the first is asked; if it cannot answer, the next.
     `provider_tools` are run by the provider; all tools together have a name each.
     `prepares`, `repairs` and `checks_stop` tell that the shell has hooks which the loop must ask
-    by `PrepareStep`, `RepairCall` and `CheckStop`. With a `tool_approval_secret` (text or bytes)
-    requests for approval are signed, and of those in a history only signed ones count.
+    by `PrepareStep`, `RepairCall` and `CheckStop`. `prices` says what tokens cost, by names of
+    models; it may hold more than the program asks. What a model without a price costs is unknown.
+    With a `tool_approval_secret` (text or bytes) requests for approval are signed, and of those in
+    a history only signed ones count.
 
     Raises:
         UsageError: no model, two tools of one name, a choice or a limit that names no tool, a stop
-            condition that is none, a secret that is empty or neither text nor bytes.
+            condition that is none, a limit of the cost without the price of each model, a secret
+            that is empty or neither text nor bytes.
     """
 
     models: tuple[str, ...]
@@ -202,6 +173,7 @@ class Program:
     output: OutputSpec = TEXT_OUTPUT
     stop_when: StopCondition = field(factory=lambda: is_step_count(20))
     limits: Limits = NO_LIMITS
+    prices: Mapping[str, Price] = field(factory=dict[str, Price], converter=_price_table)
     retry: RetryPolicy = RetryPolicy()
     timeouts: Timeouts = NO_TIMEOUTS
     bounds: JsonBounds = DEFAULT_BOUNDS
@@ -248,6 +220,13 @@ class Program:
                 f"is_output, and no other, got {giving!r}"
             )
             raise UsageError(msg)
+        for model in self.models if self.limits.cost is not None else ():
+            if model not in self.prices:
+                msg = (
+                    f"Limits.cost: expected the price of each model, got none of {model!r}: give "
+                    f"prices={{{model!r}: Price(input=…, output=…)}}"
+                )
+                raise UsageError(msg)
         condition: object = self.stop_when
         if not callable(condition):
             msg = f"stop_when: expected a function of Progress, got {condition!r}"
@@ -322,6 +301,13 @@ class Program:
                 limits.tool_calls,
                 [list(pair) for pair in limits.calls_of],
                 limits.wrap_up_tokens,
+                limits.cost,
+            ],
+            "prices": [
+                [model, price.input, price.output, price.cache_read, price.cache_write]
+                + [price.reasoning]
+                for model in self.models
+                if (price := self.prices.get(model)) is not None
             ],
             "retry": [
                 retry.max_retries,

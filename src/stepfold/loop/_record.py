@@ -174,4 +174,5 @@ def step_result(
         response=reply.response,
         provider_metadata=reply.provider_metadata,
         late=late,
+        cost=replied.cost,
     )

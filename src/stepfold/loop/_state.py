@@ -157,8 +157,9 @@ class Preparing:
 class Calling:
     """A model call is in flight.
 
-    `attempt` counts retries of this model, `total` attempts over all models. `wrap` is the stop
-    that this last answer follows. `max_output_tokens` caps the reply to what the budget leaves.
+    `attempt` counts retries of this model, `total` attempts over all models. `reserved` are
+    tokens, `reserved_cost` micro-units. `wrap` is the stop that this last answer follows.
+    `max_output_tokens` caps the reply to what the budgets leave.
     """
 
     step: int
@@ -170,6 +171,7 @@ class Calling:
     plan: StepPlan | None = None
     wrap: Stop | None = None
     max_output_tokens: int | None = None
+    reserved_cost: int = 0
 
     @property
     def key(self) -> ModelCallKey:
@@ -194,7 +196,7 @@ class Waiting:
 @final
 @frozen(order=False)
 class Replied:
-    """The reply whose calls are being worked on, and its times."""
+    """The reply whose calls are being worked on, its times, and what it cost, if known."""
 
     reply: ModelReply
     model: str
@@ -205,6 +207,7 @@ class Replied:
     gaps: ChunkGaps | None = None
     wrap: Stop | None = None
     plan: StepPlan | None = None
+    cost: int | None = None
 
 
 @final
@@ -363,8 +366,10 @@ class Transcript:
 class Ledger:
     """What was spent. `spent` and `reserved` are tokens, as the hard budget counts them.
 
-    `called` counts calls of known tools in replies, `issued` tool runs, both as sorted pairs.
-    `estimate` is what the next prompt will cost at least: the total of the last reply.
+    `spent_cost` and `reserved_cost` are the same in micro-units. `usage` and `cost` are what the
+    replies reported; `cost` is `None` as soon as that of one reply is unknown. `called` counts
+    calls of known tools in replies, `issued` tool runs, both as sorted pairs. `estimate` is what
+    the next prompt will take at least: the total of the last reply.
     `output_retries` counts the answers that were sent back.
     """
 
@@ -376,6 +381,9 @@ class Ledger:
     issued: tuple[tuple[str, int], ...] = ()
     total_issued: int = 0
     output_retries: int = 0
+    cost: int | None = None
+    spent_cost: int = 0
+    reserved_cost: int = 0
 
 
 @final
@@ -434,6 +442,11 @@ class LoopState:
     def usage(self) -> Usage:
         """What all replies together reported."""
         return self.ledger.usage
+
+    @property
+    def cost(self) -> int | None:
+        """What all replies together cost, in micro-units; `None` if that of one is unknown."""
+        return self.ledger.cost
 
 
 @final

@@ -172,10 +172,10 @@ def _dispatch(program: Program, out: Draft, event: Event) -> None:
                 refuse_unissued_step(out, at_step, first=-1)
                 return
             out.at(event.at)
-            interrupt(out, timed_out(program, limit), event.partial)
+            interrupt(program, out, timed_out(program, limit), event.partial)
         case Cancelled(reason):
             out.at(event.at)
-            interrupt(out, CancelledEnd(reason), event.partial)
+            interrupt(program, out, CancelledEnd(reason), event.partial)
         case Resumed():
             resume(program, out, event)
 

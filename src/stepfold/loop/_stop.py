@@ -32,7 +32,8 @@ class Named(Protocol):
 class Progress:
     """How far a run has come, as a stop condition sees it; every question costs O(1).
 
-    Instants are nanoseconds. `usage` is what all replies together reported.
+    Instants are nanoseconds. `usage` is what all replies together reported, and `cost` what they
+    cost, in micro-units; `None` if that of one is unknown.
     """
 
     steps: tuple[StepResult, ...]
@@ -40,6 +41,7 @@ class Progress:
     now: Instant
     started: Instant
     _called: tuple[tuple[str, int], ...] = field(default=(), alias="called", repr=False)
+    cost: int | None = field(default=None, kw_only=True)
 
     @property
     def last(self) -> StepResult:
@@ -175,10 +177,14 @@ always: Condition = all_of()
 """Stops after the first step."""
 
 
-def _counted(name: str, count: Callable[[Progress], int], limit: int) -> Condition:
-    if type(limit) is not int or limit < 0:
-        msg = f"{name}: expected a whole number that is not negative, got {limit!r}"
+def _whole(name: str, given: object) -> None:
+    if type(given) is not int or given < 0:
+        msg = f"{name}: expected a whole number that is not negative, got {given!r}"
         raise UsageError(msg)
+
+
+def _counted(name: str, count: Callable[[Progress], int], limit: int) -> Condition:
+    _whole(name, limit)
 
     def decide(progress: Progress) -> Stop | None:
         reached = count(progress)
@@ -197,6 +203,23 @@ def is_step_count(count: int) -> Condition:
 def token_budget(tokens: int) -> Condition:
     """Stop once this many tokens are spent. Monotone; unknown usage counts as nothing."""
     return _counted("token_budget", lambda progress: progress.usage.total_tokens or 0, tokens)
+
+
+def cost_budget(micro_units: int) -> Condition:
+    """Stop once the replies have cost this much, or what they cost is not known. Monotone.
+
+    What a reply cost is known if its model has a price and it reported its tokens. The evidence
+    is `{"reached":…,"limit":…}`, with `null` for what is not known.
+    """
+    _whole("cost_budget", micro_units)
+
+    def decide(progress: Progress) -> Stop | None:
+        cost = progress.cost
+        if cost is not None and cost < micro_units:
+            return None
+        return Stop("cost_budget", JsonText.of({"reached": cost, "limit": micro_units}))
+
+    return Condition(f"cost_budget({micro_units})", decide)
 
 
 def tool_call_budget(calls: int, /, *, tool: str | Named | None = None) -> Condition:

@@ -80,6 +80,7 @@ from stepfold.values._parts import (
     UrlSource,
     UserPart,
 )
+from stepfold.values._price import Price
 from stepfold.values._reply import (
     NO_RESPONSE,
     NO_SETTINGS,
@@ -208,6 +209,7 @@ __all__ = (
     "PartialObject",
     "Performance",
     "Ping",
+    "Price",
     "ProviderTool",
     "Raw",
     "Reasoning",

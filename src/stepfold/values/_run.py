@@ -98,7 +98,8 @@ class StepResult:
 
     `content` is the model's content in order, then approvals and what came of the client calls,
     in call order. `late` are messages that came in after the step before this one: steering,
-    feedback, results that took longer than their own step.
+    feedback, results that took longer than their own step. `cost` is what the reply cost, in
+    micro-units; `None` is unknown.
     """
 
     step: int
@@ -111,6 +112,7 @@ class StepResult:
     response: ResponseInfo = field(default=NO_RESPONSE, kw_only=True)
     provider_metadata: JsonText | None = field(default=None, kw_only=True)
     late: tuple[Message, ...] = field(default=(), kw_only=True)
+    cost: int | None = field(default=None, kw_only=True)
 
     @property
     def text(self) -> str:

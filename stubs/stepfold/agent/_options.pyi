@@ -4,7 +4,7 @@ from typing_extensions import TypedDict
 from stepfold.loop import Limits, RetryPolicy, StopCondition, Timeouts
 from stepfold.ports import Clock, Journal, LanguageModel
 from stepfold.shell import CancelHandle, Observer
-from stepfold.values import CallSettings, ToolChoice
+from stepfold.values import CallSettings, Price, ToolChoice
 
 class ObserverOptions(TypedDict, total=False):
     observers: Sequence[Observer]
@@ -20,6 +20,7 @@ class AgentOptions(ObserverOptions, total=False):
     instructions: str
     stop_when: StopCondition | None
     limits: Limits | None
+    prices: Mapping[str, Price] | None
     settings: CallSettings
     tool_choice: ToolChoice
     retry: RetryPolicy | None

@@ -4,13 +4,12 @@ from stepfold.loop._calls import fault_of
 from stepfold.loop._findings import Finding, FindingKind, FindingSeverity, RepairedHistory
 from stepfold.loop._fold import ReplyFold, fold_parts, normal_reply, parts_of
 from stepfold.loop._history import inspect_history, repair_history, validate_history
+from stepfold.loop._limits import NO_LIMITS, Limits
 from stepfold.loop._pending import open_requests, pending
 from stepfold.loop._program import (
-    NO_LIMITS,
     RULES,
     TEXT_OUTPUT,
     Check,
-    Limits,
     OutputSpec,
     Program,
     RetryPolicy,
@@ -53,6 +52,7 @@ from stepfold.loop._stop import (
     all_of,
     always,
     any_of,
+    cost_budget,
     has_tool_call,
     is_loop_finished,
     is_step_count,
@@ -117,6 +117,7 @@ __all__ = (
     "command_ids",
     "commands",
     "convert_to_model_prompt",
+    "cost_budget",
     "events",
     "fault_of",
     "fold_parts",

@@ -2,7 +2,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Literal, TypeAlias, final
 from attrs import field, frozen
-from stepfold.loop._figures import OfTools
+from stepfold.loop._limits import NO_LIMITS, Limits
 from stepfold.loop._signing import ApprovalSecret, secret_of
 from stepfold.loop._stop import StopCondition, is_step_count
 from stepfold.loop._timeouts import NO_TIMEOUTS, Timeouts
@@ -16,6 +16,7 @@ from stepfold.values import (
     JsonText,
     NoOutput,
     Outcome,
+    Price,
     ProviderTool,
     ToolChoice,
     ToolDefinition,
@@ -35,21 +36,6 @@ class RetryPolicy:
     max_retry_after: float = 60.0
 
     def __attrs_post_init__(self) -> None: ...
-
-def _calls_by_name(given: OfTools[int]) -> tuple[tuple[str, int], ...]: ...
-
-@final
-@frozen(order=False, kw_only=True)
-class Limits:
-    steps: int | None = None
-    tokens: int | None = None
-    tool_calls: int | None = None
-    calls_of: tuple[tuple[str, int], ...] = field(default=(), converter=_calls_by_name)
-    wrap_up_tokens: int | None = None
-
-    def __attrs_post_init__(self) -> None: ...
-
-NO_LIMITS = Limits()
 
 @final
 @frozen(eq=False, kw_only=True)
@@ -83,6 +69,7 @@ TEXT_OUTPUT = OutputSpec("text", _any_text)
 
 def _tool_table(tools: Mapping[str, ToolSpec]) -> Mapping[str, ToolSpec]: ...
 def _provider_tool_table(tools: Mapping[str, ProviderTool]) -> Mapping[str, ProviderTool]: ...
+def _price_table(prices: Mapping[str, Price]) -> Mapping[str, Price]: ...
 
 @final
 @frozen(eq=False, kw_only=True)
@@ -98,6 +85,7 @@ class Program:
     output: OutputSpec = TEXT_OUTPUT
     stop_when: StopCondition = field(factory=lambda: is_step_count(20))
     limits: Limits = NO_LIMITS
+    prices: Mapping[str, Price] = field(factory=dict[str, Price], converter=_price_table)
     retry: RetryPolicy = RetryPolicy()
     timeouts: Timeouts = NO_TIMEOUTS
     bounds: JsonBounds = DEFAULT_BOUNDS

@@ -82,6 +82,7 @@ class Calling:
     plan: StepPlan | None = None
     wrap: Stop | None = None
     max_output_tokens: int | None = None
+    reserved_cost: int = 0
 
     @property
     def key(self) -> ModelCallKey: ...
@@ -107,6 +108,7 @@ class Replied:
     gaps: ChunkGaps | None = None
     wrap: Stop | None = None
     plan: StepPlan | None = None
+    cost: int | None = None
 
 @final
 @frozen(order=False)
@@ -184,6 +186,9 @@ class Ledger:
     issued: tuple[tuple[str, int], ...] = ()
     total_issued: int = 0
     output_retries: int = 0
+    cost: int | None = None
+    spent_cost: int = 0
+    reserved_cost: int = 0
 
 @final
 @frozen(order=False)
@@ -216,6 +221,8 @@ class LoopState:
     def steps(self) -> tuple[StepResult, ...]: ...
     @property
     def usage(self) -> Usage: ...
+    @property
+    def cost(self) -> int | None: ...
 
 @final
 @frozen(order=False)

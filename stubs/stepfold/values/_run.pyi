@@ -64,6 +64,7 @@ class StepResult:
     response: ResponseInfo = field(default=NO_RESPONSE, kw_only=True)
     provider_metadata: JsonText | None = field(default=None, kw_only=True)
     late: tuple[Message, ...] = field(default=(), kw_only=True)
+    cost: int | None = field(default=None, kw_only=True)
 
     @property
     def text(self) -> str: ...

@@ -5,6 +5,13 @@ condition), or let `stepfold.testing.strategies` draw it. `every_law_holds` chec
 a simulated world; the others check one law.
 """
 
+from stepfold.testing.laws._budgets import (
+    budgets_hold,
+    cost_is_that_of_the_replies,
+    cost_keeps_its_limit,
+    tokens_keep_their_limit,
+    tool_calls_keep_their_limits,
+)
 from stepfold.testing.laws._conditions import (
     condition_is_monotone,
     condition_is_pure,
@@ -38,13 +45,10 @@ from stepfold.testing.laws._runs import (
     same_history,
     same_prompt,
     same_run,
-    tokens_keep_their_limit,
-    tool_calls_keep_their_limits,
     tools_start_at_most_once,
 )
 from stepfold.testing.laws._steps import (
     approval_needs_its_digest,
-    budgets_hold,
     cancel_keeps_what_is_finished,
     early_answer_changes_nothing,
     end_can_be_sent,
@@ -69,6 +73,8 @@ __all__ = (
     "condition_is_monotone",
     "condition_is_pure",
     "conditions_form_an_algebra",
+    "cost_is_that_of_the_replies",
+    "cost_keeps_its_limit",
     "early_answer_changes_nothing",
     "end_can_be_sent",
     "ends_absorb",

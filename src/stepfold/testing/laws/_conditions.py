@@ -49,7 +49,9 @@ def progress_of(progress: Progress, count: int) -> Progress:
     usage = sum((step.usage for step in steps), type(progress.usage)())
     names = [call.tool_name for step in steps for call in step.tool_calls]
     called = tuple((name, names.count(name)) for name in sorted(set(names)))
-    return Progress(steps, usage, progress.now, progress.started, called)
+    costs = [step.cost for step in steps if step.cost is not None]
+    cost = sum(costs) if len(costs) == len(steps) else None
+    return Progress(steps, usage, progress.now, progress.started, called, cost=cost)
 
 
 def conditions_form_an_algebra(

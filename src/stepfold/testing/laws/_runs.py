@@ -1,7 +1,6 @@
 """Laws of whole runs: of journals, of the order of answers, of crashes."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeAlias
 
 from stepfold.codec import encode
 from stepfold.loop import (
@@ -30,6 +29,14 @@ from stepfold.loop.events import (
 )
 from stepfold.testing._simulation import Moment, Trace
 from stepfold.testing.laws import _steps as laws
+from stepfold.testing.laws._budgets import (
+    Place,
+    budgets_hold,
+    cost_is_that_of_the_replies,
+    cost_keeps_its_limit,
+    tokens_keep_their_limit,
+    tool_calls_keep_their_limits,
+)
 from stepfold.testing.laws._equal import require, require_equal, rewritten
 from stepfold.testing.laws._permission import digest_if_any, digest_of
 from stepfold.values import (
@@ -48,9 +55,6 @@ from stepfold.values import (
     ToolResult,
     UserMessage,
 )
-
-Place: TypeAlias = tuple[int, int]
-"""A call: its step and its index."""
 
 
 def every_law_holds(trace: Trace) -> None:
@@ -74,6 +78,7 @@ def every_law_holds(trace: Trace) -> None:
     tools_start_at_most_once(trace)
     tool_calls_keep_their_limits(trace)
     tokens_keep_their_limit(trace)
+    cost_keeps_its_limit(trace)
     policies_are_asked(trace)
     nothing_said_is_lost(trace)
     repairs_count(trace)
@@ -96,7 +101,8 @@ def _moment_is_lawful(program: Program, moment: Moment) -> None:
 
 def _state_is_lawful(program: Program, state: LoopState) -> None:
     laws.request_is_paired(program, state)
-    laws.budgets_hold(program, state)
+    budgets_hold(program, state)
+    cost_is_that_of_the_replies(program, state)
     laws.never_issued_is_refused(program, state)
     laws.early_answer_changes_nothing(program, state)
     laws.approval_needs_its_digest(program, state)
@@ -226,22 +232,6 @@ def tools_start_at_most_once(trace: Trace) -> None:
                 started.add(place)
 
 
-def tool_calls_keep_their_limits(trace: Trace) -> None:
-    """Law 9: so many calls were ever issued as the limits allow, counted from outside."""
-    limits = trace.program.limits
-    issued: dict[Place, str] = {}
-    for transition in trace.transitions:
-        for command in transition.commands:
-            if isinstance(command, RunTool):
-                issued[command.key.step, command.key.index] = command.tool_name
-    if limits.tool_calls is not None:
-        count = len(issued)
-        require(count <= limits.tool_calls, f"{count} calls, and the limit is {limits.tool_calls}")
-    for name, most in limits.calls_of:
-        count = sum(called == name for called in issued.values())
-        require(count <= most, f"{count} calls of {name}, and the limit is {most}")
-
-
 def provider_results_are_awaited(trace: Trace) -> None:
     """A call whose result the provider may give later keeps the run going until it is there.
 
@@ -269,22 +259,6 @@ def provider_results_are_awaited(trace: Trace) -> None:
                 if isinstance(part, ToolResult | ToolError) and part.provider_executed:
                     owed.pop(part.tool_call_id, None)
         require_equal(state.toolbox.deferred, tuple(owed.values()), "results that are owed")
-
-
-def tokens_keep_their_limit(trace: Trace) -> None:
-    """Law 9: tokens overshoot by at most one reply's excess over what it was allowed."""
-    most = trace.program.limits.tokens
-    if most is None:
-        return
-    allowance = 0
-    for moment in trace.moments:
-        before, after = moment.before, moment.after
-        if isinstance(before.phase, Calling) and moment.changed:
-            allowed = before.ledger.estimate + (before.phase.max_output_tokens or 0)
-            cost = after.ledger.spent - before.ledger.spent
-            allowance = max(allowance, cost - allowed)
-        over = after.ledger.spent - most
-        require(over <= allowance, f"{over} tokens over the limit, one reply explains {allowance}")
 
 
 def policies_are_asked(trace: Trace) -> None:

@@ -169,36 +169,6 @@ def ends_absorb(program: Program, state: LoopState, event: Event) -> None:
     require_equal(transition.notes, (), "an ended run had something to tell")
 
 
-def budgets_hold(program: Program, state: LoopState) -> None:
-    """Law 9: no count exceeds its limit, and what is reserved is reserved for what is pending.
-
-    A model call is issued only if all that it may cost, as far as one can know before, fits.
-    """
-    limits, ledger, phase = program.limits, state.ledger, state.phase
-    reserved = phase.reserved if isinstance(phase, Calling) else 0
-    require_equal(ledger.reserved, reserved, "reserved tokens, and those of the pending call")
-    if limits.steps is not None:
-        begun = len(state.steps) + isinstance(phase, Calling)
-        require(begun <= limits.steps, f"{begun} steps, and the limit is {limits.steps}")
-    if limits.tool_calls is not None:
-        require(
-            ledger.total_issued <= limits.tool_calls,
-            f"{ledger.total_issued} tool calls, and the limit is {limits.tool_calls}",
-        )
-    issued = dict(ledger.issued)
-    for name, most in limits.calls_of:
-        count = issued.get(name, 0)
-        require(count <= most, f"{count} calls of {name}, and the limit is {most}")
-    if limits.tokens is not None and isinstance(phase, Calling):
-        allowed = phase.max_output_tokens
-        require(allowed is not None and allowed > 0, "a call under a token limit has no bound")
-        total = ledger.spent + ledger.estimate + (allowed or 0)
-        require(
-            total <= limits.tokens,
-            f"a call may bring the run to {total} tokens, and the limit is {limits.tokens}",
-        )
-
-
 def pending_is_in_flight(in_flight: Iterable[Command], state: LoopState) -> None:
     """Law 2: `pending` lists exactly what was issued and not yet answered, each once."""
     listed = pending(state)

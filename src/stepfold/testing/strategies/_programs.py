@@ -23,6 +23,7 @@ from stepfold.loop import (
     all_of,
     always,
     any_of,
+    cost_budget,
     has_tool_call,
     is_loop_finished,
     is_step_count,
@@ -40,6 +41,7 @@ from stepfold.values import (
     NamedTool,
     NoOutput,
     Outcome,
+    Price,
     ProviderTool,
     Stop,
     Success,
@@ -51,6 +53,7 @@ T = TypeVar("T")
 
 _Approval: TypeAlias = Literal["never", "always", "policy"]
 
+_MODELS = ("scripted/a", "scripted/b", "scripted/c")
 TOOL_NAMES = ("look", "wipe", "ask", "send")
 _SEARCH = ProviderTool("scripted.search", "search")
 _SLOW_SEARCH = ProviderTool("scripted.search", "search", supports_deferred_results=True)
@@ -136,8 +139,12 @@ def limits(
     percent: int = 25,
     most: int = 8,
     most_tokens: int = 400,
+    priced: bool = False,
 ) -> Limits:
-    """Draw hard budgets; each is set in so many of a hundred cases, and small where it is set."""
+    """Draw hard budgets; each is set in so many of a hundred cases, and small where it is set.
+
+    The cost is limited only if the program is `priced`.
+    """
     is_set = flags(percent=percent)
 
     def maybe(highest: int) -> int | None:
@@ -150,7 +157,21 @@ def limits(
         tool_calls=maybe(most),
         calls_of=tuple((name, draw(st.integers(0, 3))) for name in limited),
         wrap_up_tokens=maybe(40),
+        cost=maybe(most_tokens) if priced else None,
     )
+
+
+_PRICES = (
+    Price(input=1_000_000, output=2_000_000),
+    Price(input=0, output=0),
+    Price(input=400_000, output=0, cache_write=3_000_000),
+    Price(input=0, output=3_000_001, cache_read=1, reasoning=5_000_000),
+)
+
+
+def prices() -> SearchStrategy[Price]:
+    """Draw what tokens cost: something, or nothing; about as many micro-units as tokens."""
+    return st.sampled_from(_PRICES)
 
 
 def retry_policies(*, max_retries: int = 2) -> SearchStrategy[RetryPolicy]:
@@ -217,6 +238,7 @@ def counting_conditions(
         st.integers(1, most).map(is_step_count),
         st.just(always),
         st.integers(0, 300).map(token_budget),
+        st.integers(0, 600).map(cost_budget),
         st.integers(0, most).map(tool_call_budget),
         st.builds(tool_call_budget, st.integers(0, most), tool=st.sampled_from(names)),
         st.sampled_from(names).map(has_tool_call),
@@ -297,12 +319,13 @@ def programs(
     breaks: int = 2,
     hooks: int = 25,
     asking: int = 50,
+    priced: int = 25,
 ) -> Program:
-    """Draw programs; `limited`, `breaks`, `hooks` and `asking` are percentages.
+    """Draw programs; `limited`, `breaks`, `hooks`, `asking` and `priced` are percentages.
 
     `limited` says how often each limit is set, `breaks` how often the stop condition is one that
     fails, `hooks` how often each hook that the loop has to ask exists, `asking` how many tools
-    need a policy, a person or a client.
+    need a policy, a person or a client, `priced` how often all models have prices.
     """
     names = TOOL_NAMES[: draw(st.integers(min_tools, max_tools))]
     tools = {name: draw(tool_specs(name=name, asking=asking)) for name in names}
@@ -313,9 +336,10 @@ def programs(
         stop_when = draw(stop_conditions(tools=names))
     if draw(flags(percent=breaks)):
         stop_when = draw(broken_conditions())
+    is_priced = draw(flags(percent=priced))
     searches = draw(st.sampled_from([(), (_SLOW_SEARCH,), (_SEARCH,)]))
     return Program(
-        models=("scripted/a", "scripted/b", "scripted/c")[: draw(st.integers(1, 3))],
+        models=_MODELS[: draw(st.integers(1, 3))],
         tools=tools,
         provider_tools={tool.name: tool for tool in searches},
         instructions=draw(st.sampled_from(["", "Be brief."])),
@@ -325,7 +349,8 @@ def programs(
         tool_choice=draw(tool_choices(tools=names)),
         output=output,
         stop_when=stop_when,
-        limits=draw(limits(tools=names, percent=limited)),
+        limits=draw(limits(tools=names, percent=limited, priced=is_priced)),
+        prices={model: draw(prices()) for model in _MODELS} if is_priced else {},
         retry=draw(retry_policies()),
         prepares=draw(flags(percent=hooks)),
         repairs=draw(flags(percent=2 * hooks)),

@@ -9,9 +9,9 @@ from stepfold.testing._simulation import Schedule, Trace, simulate
 from stepfold.testing._world import Turn
 from stepfold.testing.laws import progress_of
 from stepfold.testing.strategies._histories import prompts
-from stepfold.testing.strategies._programs import TOOL_NAMES, flags, programs
+from stepfold.testing.strategies._programs import TOOL_NAMES, flags, prices, programs
 from stepfold.testing.strategies._worlds import schedules, turns, worlds
-from stepfold.values import Performance, StepResult, ToolError, Usage
+from stepfold.values import Performance, Price, StepResult, ToolError, Usage
 
 
 @st.composite
@@ -35,14 +35,17 @@ def traces(
 def progresses(draw: DrawFn, *, min_steps: int = 1, max_steps: int = 8) -> Progress:
     """Draw how far runs have come, counted as the loop counts: calls of known tools alone."""
     one_step = st.builds(
-        _step, turns(tools=TOOL_NAMES, strangers=0, failing=0), fails=flags(percent=20)
+        _step,
+        turns(tools=TOOL_NAMES, strangers=0, failing=0),
+        prices(),
+        fails=flags(percent=20),
     )
     drawn = draw(st.lists(one_step, min_size=min_steps, max_size=max_steps))
     steps = tuple(evolve(step, step=index) for index, step in enumerate(drawn))
     return progress_of(Progress(steps, Usage(), 0, 0), len(steps))
 
 
-def _step(turn: Turn, *, fails: bool) -> StepResult:
+def _step(turn: Turn, price: Price, *, fails: bool) -> StepResult:
     reply = turn.reply
     errors = (ToolError("c", "look", "it broke"),) if fails else ()
     return StepResult(
@@ -52,6 +55,7 @@ def _step(turn: Turn, *, fails: bool) -> StepResult:
         reply.finish_reason,
         reply.usage,
         Performance(response_time=1, step_time=2),
+        cost=price.cost_of(reply.usage),
     )
 
 

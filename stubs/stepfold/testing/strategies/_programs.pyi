@@ -10,7 +10,7 @@ from stepfold.loop import (
     StopCondition,
     ToolSpec,
 )
-from stepfold.values import ToolChoice
+from stepfold.values import Price, ToolChoice
 
 TOOL_NAMES = ("look", "wipe", "ask", "send")
 
@@ -23,7 +23,9 @@ def limits(
     percent: int = 25,
     most: int = 8,
     most_tokens: int = 400,
+    priced: bool = False,
 ) -> Limits: ...
+def prices() -> SearchStrategy[Price]: ...
 def retry_policies(*, max_retries: int = 2) -> SearchStrategy[RetryPolicy]: ...
 def outputs() -> SearchStrategy[OutputSpec]: ...
 def counting_conditions(
@@ -44,4 +46,5 @@ def programs(
     breaks: int = 2,
     hooks: int = 25,
     asking: int = 50,
+    priced: int = 25,
 ) -> Program: ...

@@ -313,6 +313,7 @@ def _calls_in_flight() -> SearchStrategy[loop.Calling]:
         st.none() | step_plans(),
         st.none() | stops(),
         st.none() | figures(),
+        figures(),
     )
 
 
@@ -334,6 +335,7 @@ def _phases() -> SearchStrategy[loop.Phase]:
         st.none() | chunk_gaps(),
         st.none() | stops(),
         st.none() | step_plans(),
+        st.none() | figures(),
     )
     return st.one_of(
         st.builds(loop.Preparing, steps, instants()),
@@ -379,7 +381,17 @@ def _states() -> SearchStrategy[loop.LoopState]:
     )
     tally = tuples_of(st.tuples(names(), figures()))
     ledgers = st.builds(
-        loop.Ledger, usages(), figures(), figures(), figures(), tally, tally, figures()
+        loop.Ledger,
+        usages(),
+        figures(),
+        figures(),
+        figures(),
+        tally,
+        tally,
+        figures(),
+        st.none() | figures(),
+        figures(),
+        figures(),
     )
     inboxes = st.builds(loop.Inbox, tuples_of(messages_steered(), max_size=1), tuples_of(names()))
     toolboxes = st.builds(loop.Toolbox, tuples_of(tool_calls(), max_size=1))

@@ -387,6 +387,7 @@ def _step_results() -> SearchStrategy[v.StepResult]:
         response=response_infos(),
         provider_metadata=options(),
         late=tuples_of(messages(), max_size=1),
+        cost=st.none() | figures(),
     )
 
 

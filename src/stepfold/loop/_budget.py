@@ -1,0 +1,143 @@
+"""Budgets: what a model call reserves when it is issued, and what it turns out to have taken.
+
+A call reserves what its prompt takes at least (the total of the last reply) and the output that it
+is allowed, if the user said how much. It is issued only if the limits leave room for the prompt and
+for some output, and it is told to stay within that room. Money follows tokens: the same figures at
+the dearest price that the model has for them, in whole micro-units.
+
+What is unknown never counts as nothing. A reply without figures counts as its prompt and all the
+output that it was allowed; an attempt that failed counts as what it had reserved, unless the
+provider refused it before doing any work.
+"""
+
+from stepfold.loop._draft import Draft
+from stepfold.loop._program import Program
+from stepfold.loop._state import Calling
+from stepfold.values import NO_USAGE, JsonText, ModelReply, Stop, Usage
+
+LIMIT_COST = "limit-cost"
+LIMIT_STEPS = "limit-steps"
+LIMIT_TOKENS = "limit-tokens"
+LIMIT_TOOL_CALLS = "limit-tool-calls"
+
+
+# --- before a call ----------------------------------------------------------------------------
+
+
+def limit_met(
+    program: Program, out: Draft, step: int, model: str, *, kept_back: bool
+) -> Stop | None:
+    """The hard limit that leaves no room for a call; with `kept_back`, room for a wrap-up stays."""
+    limits = program.limits
+    wrap_up = limits.wrap_up_tokens if kept_back else None
+    if limits.steps is not None:
+        allowed = limits.steps if wrap_up is None else limits.steps - 1
+        if step >= allowed:
+            return at_limit(LIMIT_STEPS, step, limits.steps)
+    room = _room_in_tokens(program, out, kept_back=kept_back)
+    if room is not None and room <= 0:
+        return at_limit(LIMIT_TOKENS, out.spent, limits.tokens)
+    room = _room_in_money(program, out, model, kept_back=kept_back)
+    if room is not None and room <= 0:
+        return at_limit(LIMIT_COST, out.spent_cost, limits.cost)
+    return None
+
+
+def at_limit(name: str, reached: int, limit: int | None) -> Stop:
+    """Why a run stops at a limit."""
+    return Stop(name, JsonText(f'{{"reached":{reached},"limit":{limit}}}'))
+
+
+def room_for_output(program: Program, out: Draft, model: str, *, kept_back: bool) -> int | None:
+    """How many tokens are left for the output of the next call; `None` is no limit.
+
+    A call whose settings ask for a number of output tokens needs room for all of them.
+    """
+    tokens = _room_in_tokens(program, out, kept_back=kept_back)
+    money = _room_in_money(program, out, model, kept_back=kept_back)
+    if tokens is None or money is None:
+        return money if tokens is None else tokens
+    return min(tokens, money)
+
+
+def _room_in_tokens(program: Program, out: Draft, *, kept_back: bool) -> int | None:
+    limits = program.limits
+    if limits.tokens is None:
+        return None
+    wrap_up = (limits.wrap_up_tokens or 0) if kept_back else 0
+    return _wanted_of(program, limits.tokens - wrap_up - out.spent - out.reserved - out.estimate)
+
+
+def _room_in_money(program: Program, out: Draft, model: str, *, kept_back: bool) -> int | None:
+    """As many tokens of output as the money that is left buys, after the prompt is paid."""
+    limits = program.limits
+    if limits.cost is None:
+        return None
+    price = program.prices.get(model)
+    if price is None:  # the program has lost the price since the run began
+        return 0
+    left = limits.cost - out.spent_cost - out.reserved_cost
+    first = program.prices.get(program.models[0])
+    if kept_back and first is not None:
+        left -= first.cost_at_most(0, limits.wrap_up_tokens or 0)
+    room = price.output_within(left, out.estimate)
+    return None if room is None else _wanted_of(program, room)
+
+
+def _wanted_of(program: Program, room: int) -> int:
+    wanted = program.settings.max_output_tokens
+    return 0 if wanted is not None and wanted > room else room
+
+
+def reserved_cost(program: Program, out: Draft, model: str) -> int:
+    """What a call reserves of the money, in micro-units."""
+    price = program.prices.get(model) if program.limits.cost is not None else None
+    if price is None:
+        return 0
+    return price.cost_at_most(out.estimate, program.settings.max_output_tokens or 0)
+
+
+# --- after it ---------------------------------------------------------------------------------
+
+
+def settle_reply(program: Program, out: Draft, calling: Calling, usage: Usage) -> int | None:
+    """Count a whole reply, and give what it cost, if that is known."""
+    allowed = calling.max_output_tokens or 0
+    total = usage.total_tokens
+    spent = out.estimate + allowed if total is None else total
+    out.settle(calling.reserved, spent, usage)
+    cost = None
+    if program.prices:
+        price = program.prices.get(calling.model)
+        cost = None if price is None else price.cost_of(usage)
+        most = calling.reserved_cost
+        if cost is None and price is not None:
+            most = price.cost_at_most(out.estimate, allowed)
+        out.settle_cost(calling.reserved_cost, most if cost is None else cost, cost)
+    if total is not None:
+        out.estimate = total
+    return cost
+
+
+def settle_attempt(
+    program: Program,
+    out: Draft,
+    calling: Calling,
+    partial: ModelReply | None,
+    *,
+    was_refused: bool = False,
+) -> int | None:
+    """Count an attempt that came to no reply, and give what its partial reply cost, if known."""
+    usage = NO_USAGE if partial is None else partial.usage
+    total = usage.total_tokens
+    unknown = 0 if was_refused else calling.reserved
+    out.settle(calling.reserved, unknown if total is None else total, usage)
+    if not program.prices:
+        return None
+    price = program.prices.get(calling.model)
+    cost = None if price is None else price.cost_of(usage)
+    unknown = 0 if was_refused else calling.reserved_cost
+    spent = unknown if cost is None else cost
+    gave_nothing = total is None and (partial is None or not partial.content)
+    out.settle_cost(calling.reserved_cost, spent, 0 if gave_nothing else cost)
+    return cost

@@ -1,0 +1,129 @@
+"""Law 9: what is reserved, what is spent, and that no limit is exceeded."""
+
+from typing import TypeAlias
+
+from stepfold.loop import Calling, Ledger, LoopState, Phase, Program
+from stepfold.loop.commands import RunTool
+from stepfold.testing._simulation import Trace
+from stepfold.testing.laws._equal import require, require_equal
+
+Place: TypeAlias = tuple[int, int]
+"""A call: its step and its index."""
+
+
+def budgets_hold(program: Program, state: LoopState) -> None:
+    """Law 9: no count exceeds its limit, and what is reserved is reserved for what is pending.
+
+    A model call is issued only if all that it may cost, as far as one can know before, fits.
+    """
+    limits, ledger, phase = program.limits, state.ledger, state.phase
+    tokens, cost = _reserved_by(phase)
+    require_equal(ledger.reserved, tokens, "reserved tokens, and those of what is pending")
+    require_equal(ledger.reserved_cost, cost, "reserved money, and that of what is pending")
+    if limits.steps is not None:
+        begun = len(state.steps) + isinstance(phase, Calling)
+        require(begun <= limits.steps, f"{begun} steps, and the limit is {limits.steps}")
+    if limits.tool_calls is not None:
+        require(
+            ledger.total_issued <= limits.tool_calls,
+            f"{ledger.total_issued} tool calls, and the limit is {limits.tool_calls}",
+        )
+    issued = dict(ledger.issued)
+    for name, most in limits.calls_of:
+        count = issued.get(name, 0)
+        require(count <= most, f"{count} calls of {name}, and the limit is {most}")
+    if isinstance(phase, Calling):
+        _call_is_within(program, ledger, phase)
+
+
+def _reserved_by(phase: Phase) -> tuple[int, int]:
+    """The tokens and the micro-units that a phase has reserved."""
+    return (phase.reserved, phase.reserved_cost) if isinstance(phase, Calling) else (0, 0)
+
+
+def _call_is_within(program: Program, ledger: Ledger, calling: Calling) -> None:
+    limits, allowed = program.limits, calling.max_output_tokens
+    if limits.tokens is not None:
+        require(allowed is not None and allowed > 0, "a call under a token limit has no bound")
+        total = ledger.spent + ledger.estimate + (allowed or 0)
+        require(
+            total <= limits.tokens,
+            f"a call may bring the run to {total} tokens, and the limit is {limits.tokens}",
+        )
+    if limits.cost is not None:
+        price = program.prices[calling.model]
+        bounded = allowed is not None and allowed > 0
+        require(bounded or not price.dearest_output, "a call under a cost limit has no bound")
+        total = ledger.spent_cost + price.cost_at_most(ledger.estimate, allowed or 0)
+        require(
+            total <= limits.cost,
+            f"a call may bring the run to a cost of {total}, and the limit is {limits.cost}",
+        )
+
+
+def tool_calls_keep_their_limits(trace: Trace) -> None:
+    """Law 9: so many calls were ever issued as the limits allow, counted from outside."""
+    limits = trace.program.limits
+    issued: dict[Place, str] = {}
+    for transition in trace.transitions:
+        for command in transition.commands:
+            if isinstance(command, RunTool):
+                issued[command.key.step, command.key.index] = command.tool_name
+    if limits.tool_calls is not None:
+        count = len(issued)
+        require(count <= limits.tool_calls, f"{count} calls, and the limit is {limits.tool_calls}")
+    for name, most in limits.calls_of:
+        count = sum(called == name for called in issued.values())
+        require(count <= most, f"{count} calls of {name}, and the limit is {most}")
+
+
+def tokens_keep_their_limit(trace: Trace) -> None:
+    """Law 9: tokens overshoot by at most one reply's excess over what it was allowed."""
+    most = trace.program.limits.tokens
+    if most is None:
+        return
+    allowance = 0
+    for moment in trace.moments:
+        before, after = moment.before, moment.after
+        if isinstance(before.phase, Calling) and moment.changed:
+            allowed = before.ledger.estimate + (before.phase.max_output_tokens or 0)
+            cost = after.ledger.spent - before.ledger.spent
+            allowance = max(allowance, cost - allowed)
+        over = after.ledger.spent - most
+        require(over <= allowance, f"{over} tokens over the limit, one reply explains {allowance}")
+
+
+def cost_keeps_its_limit(trace: Trace) -> None:
+    """Law 9: money overshoots by at most one reply's excess over what it was allowed."""
+    program = trace.program
+    most = program.limits.cost
+    if most is None:
+        return
+    allowance = 0
+    for moment in trace.moments:
+        before, after = moment.before, moment.after
+        phase = before.phase
+        if isinstance(phase, Calling) and moment.changed:
+            price = program.prices[phase.model]
+            allowed = price.cost_at_most(before.ledger.estimate, phase.max_output_tokens or 0)
+            cost = after.ledger.spent_cost - before.ledger.spent_cost
+            allowance = max(allowance, cost - allowed)
+        over = after.ledger.spent_cost - most
+        require(over <= allowance, f"{over} over the limit, one reply explains {allowance}")
+
+
+def cost_is_that_of_the_replies(program: Program, state: LoopState) -> None:
+    """What a step cost is what its model's price says, and a run costs at least its steps.
+
+    What is unknown of one reply is unknown of the run; without prices, all is.
+    """
+    known = 0
+    for step in state.steps:
+        price = program.prices.get(step.model)
+        cost = None if price is None else price.cost_of(step.usage)
+        require_equal(step.cost, cost, f"what step {step.step} cost, and what its tokens do")
+        if step.cost is None:
+            require(state.cost is None, "a run knows its cost, and not that of all its steps")
+        known += step.cost or 0
+    require(state.cost is None or state.cost >= known, f"a run cost {state.cost}, steps {known}")
+    require(program.prices or state.cost is None, "a run without prices knows its cost")

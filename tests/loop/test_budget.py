@@ -1,0 +1,274 @@
+"""What a model call reserves, and what it turns out to have cost."""
+
+import pytest
+
+from stepfold.loop import Calling, Done, Limits, RetryPolicy, cost_budget, request_of
+from stepfold.loop.commands import CallModel, ModelCallKey
+from stepfold.loop.events import StepPlan
+from stepfold.values import (
+    CallSettings,
+    JsonText,
+    ModelErrorKind,
+    ModelErrorReason,
+    Price,
+    Stop,
+    Stopped,
+    Usage,
+)
+from tests.loop._scenario import ONE, REFUSED, TWO, Run, call, program, reply_of, started, tool
+
+PRICES = {
+    ONE: Price(input=1_000_000, output=2_000_000),
+    TWO: Price(input=10_000_000, output=20_000_000),
+}
+NO_WAIT = RetryPolicy(initial_delay=0, jitter=0)
+
+
+def allowed(run: Run) -> int | None:
+    """How much the model may say."""
+    return request_of(run.program, run.state).settings.max_output_tokens
+
+
+def stop_name(run: Run) -> str:
+    """Give why the run was stopped; it must have been."""
+    end = run.end
+
+    assert isinstance(end, Stopped), end
+    return end.stop.name
+
+
+# --- what a run costs -------------------------------------------------------------------------
+
+
+def test_the_cost_of_each_reply_is_kept() -> None:
+    """In the step, and in the sum of the run."""
+    run = started(program(tool(), prices=PRICES))
+
+    assert run.state.cost == 0
+
+    run.reply(call(), usage=Usage(10, 5))
+    run.finish()
+    run.reply("Warm.", usage=Usage(30, 1))
+
+    assert [step.cost for step in run.state.steps] == [20, 32]
+    assert run.state.cost == 52
+
+
+def test_a_reply_is_paid_at_the_price_of_the_model_that_gave_it() -> None:
+    """A fallback may be dearer."""
+    run = started(program(models=(ONE, TWO), prices=PRICES))
+    run.fail(REFUSED)
+    run.reply("Warm.", usage=Usage(1, 1))
+
+    assert run.state.cost == 30
+
+
+@pytest.mark.parametrize(
+    ("prices", "usage"),
+    [({}, Usage(1, 1)), ({TWO: PRICES[TWO]}, Usage(1, 1)), (PRICES, Usage(1)), (PRICES, Usage())],
+    ids=["no prices", "no price of this model", "no output told", "no tokens told"],
+)
+def test_what_is_not_known_is_not_nothing(prices: dict[str, Price], usage: Usage) -> None:
+    """Not even beside a reply whose cost is known."""
+    run = started(program(tool(), prices=prices))
+    run.reply(call(), usage=usage)
+    run.finish()
+    run.reply("Warm.", usage=Usage(1, 1))
+
+    assert run.state.steps[0].cost is None
+    assert run.state.cost is None
+
+
+def test_an_attempt_that_gave_nothing_leaves_the_cost_as_it_was() -> None:
+    """What is known are the replies; a hard budget counts more: see below."""
+    run = started(program(prices=PRICES, retry=NO_WAIT))
+    run.fail()
+    run.wait()
+    run.reply("Warm.", usage=Usage(1, 1))
+
+    assert run.state.cost == 3
+
+
+def test_a_reply_that_was_cut_off_without_figures_cost_nobody_knows_what() -> None:
+    """It was begun, so it will be on the bill."""
+    run = started(program(prices=PRICES))
+    run.fail(REFUSED, partial=reply_of("It is", finish="interrupted"))
+
+    assert run.state.steps[0].cost is None
+    assert run.state.cost is None
+
+
+def test_conditions_see_the_cost() -> None:
+    """What is spent when they are asked."""
+    run = started(program(tool(), prices=PRICES, stop_when=cost_budget(20)))
+    run.reply(call(), usage=Usage(10, 5))
+    run.finish()
+
+    assert Stopped(Stop("cost_budget", JsonText('{"reached":20,"limit":20}'))) == run.end
+
+
+# --- the limit --------------------------------------------------------------------------------
+
+
+def test_the_reply_is_capped_to_what_the_money_buys() -> None:
+    """After the prompt is paid, at the least that it can be."""
+    run = started(program(tool(), limits=Limits(cost=100), prices=PRICES))
+
+    assert allowed(run) == 50
+
+    run.reply(call(), usage=Usage(10, 5))
+    run.finish()
+
+    assert run.state.ledger.reserved_cost == 15
+    assert allowed(run) == (100 - 20 - 15) // 2
+
+
+@pytest.mark.parametrize(("tokens", "room"), [(30, 30), (90, 50)])
+def test_the_tighter_of_two_budgets_holds(tokens: int, room: int) -> None:
+    """Tokens or money."""
+    assert allowed(started(program(limits=Limits(tokens=tokens, cost=100), prices=PRICES))) == room
+
+
+def test_a_call_that_the_money_does_not_suffice_for_is_not_made() -> None:
+    """The next prompt alone would take all that is left (law 9)."""
+    run = started(program(tool(), limits=Limits(cost=35), prices=PRICES))
+    run.reply(call(), usage=Usage(10, 5))
+    run.finish()
+
+    assert Stopped(Stop("limit-cost", JsonText('{"reached":20,"limit":35}'))) == run.end
+
+
+def test_a_call_with_a_cap_of_its_own_needs_the_money_for_all_of_it() -> None:
+    """It is reserved when the call is made."""
+    settings = CallSettings(max_output_tokens=20)
+    options = program(tool(), limits=Limits(cost=60), prices=PRICES, settings=settings)
+    run = started(options)
+
+    assert run.state.ledger.reserved_cost == 40
+
+    run.reply(call(), usage=Usage(10, 1))
+    run.finish()
+
+    assert run.state.ledger.reserved_cost == 0
+    assert stop_name(run) == "limit-cost"
+
+
+def test_what_costs_nothing_is_not_limited() -> None:
+    """A limit of 0 holds for a model on one's own machine."""
+    free = {ONE: Price(input=0, output=0)}
+    run = started(program(tool(), limits=Limits(cost=0), prices=free))
+    run.reply(call())
+    run.finish()
+
+    assert allowed(run) is None
+    assert run.state.cost == 0
+
+
+def test_output_that_costs_nothing_is_not_capped() -> None:
+    """Only the prompt is paid."""
+    run = started(
+        program(tool(), limits=Limits(cost=20), prices={ONE: Price(input=1_000_000, output=0)})
+    )
+    run.reply(call(), usage=Usage(5, 4))
+    run.finish()
+
+    assert allowed(run) is None
+    assert run.state.ledger.reserved_cost == 9
+
+
+@pytest.mark.parametrize("limits", [Limits(cost=100), Limits(tokens=100)])
+def test_a_reply_without_figures_counts_as_all_that_it_was_allowed(limits: Limits) -> None:
+    """A limit holds for a model that tells nothing (law 9)."""
+    run = started(program(tool(), limits=limits, prices=PRICES))
+    run.reply(call())
+    run.finish()
+
+    assert stop_name(run) in {"limit-cost", "limit-tokens"}
+
+
+def test_a_reply_without_figures_counts_as_the_cap_that_was_asked_for() -> None:
+    """So that a run with such a model can go on."""
+    settings = CallSettings(max_output_tokens=10)
+    run = started(program(tool(), limits=Limits(cost=50), prices=PRICES, settings=settings))
+    run.reply(call())
+    run.finish()
+
+    assert run.state.ledger.spent_cost == 20
+    assert run.phase(Calling).step == 1
+
+
+@pytest.mark.parametrize(("kind", "spent"), [("rate-limit", 20), ("server", 35)])
+def test_a_refused_request_costs_nothing_and_a_broken_one_what_was_reserved(
+    kind: ModelErrorKind, spent: int
+) -> None:
+    """A provider that refuses has done no work; one that broke may have (law 9)."""
+    run = started(program(tool(), limits=Limits(cost=100), prices=PRICES, retry=NO_WAIT))
+    run.reply(call(), usage=Usage(10, 5))
+    run.finish()
+    run.fail(ModelErrorReason(kind, "no"))
+
+    assert run.state.ledger.spent_cost == spent
+    assert run.state.ledger.reserved_cost == 0
+
+
+def test_each_attempt_reserves_at_the_price_of_its_model() -> None:
+    """A dearer fallback buys less of the same money."""
+    run = started(program(models=(ONE, TWO), limits=Limits(cost=100), prices=PRICES))
+    run.fail(REFUSED)
+
+    assert (CallModel(ModelCallKey(0, 1), TWO),) == run.issued()
+    assert allowed(run) == 5
+
+
+def test_a_plan_may_not_choose_what_the_money_does_not_suffice_for() -> None:
+    """The choice is made after the limits were asked for the first model."""
+    run = started(program(models=(ONE, TWO), limits=Limits(cost=15), prices=PRICES, prepares=True))
+    run.prepare(StepPlan(model=TWO))
+
+    assert stop_name(run) == "limit-cost"
+    assert run.issued() == ()
+
+
+def test_money_is_kept_back_for_the_wrap_up() -> None:
+    """The last answer is inside the hard limit of the cost (law 9)."""
+    limits = Limits(cost=100, wrap_up_tokens=30)
+    run = started(program(tool(), limits=limits, prices=PRICES))
+
+    assert allowed(run) == 20
+
+    run.reply(call(), usage=Usage(10, 10))
+    run.finish()
+
+    wrap = run.phase(Calling).wrap
+    assert wrap is not None
+    assert wrap.name == "limit-cost"
+    assert allowed(run) == (100 - 30 - 20) // 2
+
+    run.reply("Warm.", usage=Usage(20, 25))
+
+    assert run.state.cost == 100
+    assert run.phase(Done).output == JsonText('"Warm."')
+
+
+def test_a_run_whose_prices_were_lost_asks_no_more() -> None:
+    """It may be taken up by a program with another model, whose limit is for that one."""
+    run = started(program(tool(), limits=Limits(cost=100), prices=PRICES, retry=NO_WAIT))
+    run.program = program(
+        tool(), models=(TWO,), limits=Limits(cost=100), prices={TWO: PRICES[TWO]}, retry=NO_WAIT
+    )
+    run.fail()
+    run.wait()
+
+    assert stop_name(run) == "limit-cost"
+    assert run.state.ledger.reserved_cost == 0
+
+
+def test_a_reply_whose_price_was_lost_counts_as_what_was_reserved() -> None:
+    """More cannot be known."""
+    settings = CallSettings(max_output_tokens=10)
+    run = started(program(limits=Limits(cost=100), prices=PRICES, settings=settings))
+    run.program = program(prices={TWO: PRICES[TWO]})
+    run.reply("Warm.", usage=Usage(10, 5))
+
+    assert run.state.ledger.spent_cost == 20
+    assert run.state.cost is None
