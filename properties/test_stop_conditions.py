@@ -4,7 +4,7 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepfold.loop import Condition, Done, Program, Progress, StopCondition
+from stepfold.loop import Condition, Done, Program, Progress, StopCondition, stalled
 from stepfold.testing import laws, simulate
 from stepfold.testing.strategies import (
     broken_conditions,
@@ -40,6 +40,23 @@ def test_composition_keeps_them_monotone(
 ) -> None:
     laws.condition_is_monotone(first | second, progress)
     laws.condition_is_monotone(first & second, progress)
+
+
+@given(st.integers(2, 4), st.integers(1, 5), progresses())
+def test_a_run_that_repeats_itself_stalls(times: int, again: int, progress: Progress) -> None:
+    """Whatever it did before; a step without calls is no repetition."""
+    last = progress.last
+    repeated = evolve(progress, steps=(*progress.steps, *(last for _ in range(again))))
+    acts = bool(last.tool_calls)
+    answered = {part.tool_call_id for part in last.tool_results}
+    answered |= {part.tool_call_id for part in last.tool_errors}
+    is_done = acts and all(call.tool_call_id in answered for call in last.tool_calls)
+
+    stop = stalled(times)(repeated)
+
+    if again + 1 >= times:
+        assert (stop is not None) == is_done
+    assert stop is None or is_done
 
 
 @given(st.data(), programs(min_tools=1, limited=0), broken_conditions())

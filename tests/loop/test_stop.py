@@ -1,9 +1,12 @@
 """Stop conditions: pure, named, and a Boolean algebra as to whether they stop."""
 
+import math
+import re
 from itertools import product
-from typing import cast
+from typing import Any, cast
 
 import pytest
+from attrs import evolve
 
 from stepfold.loop import (
     Condition,
@@ -13,22 +16,32 @@ from stepfold.loop import (
     always,
     any_of,
     cost_budget,
+    deadline,
     has_tool_call,
     is_loop_finished,
     is_step_count,
     negate,
     never,
+    stalled,
     stop_if,
+    text_matches,
     token_budget,
     tool_call_budget,
 )
 from stepfold.loop._stop import condition_name
 from stepfold.values import (
+    ContentPart,
     FinishReason,
+    JsonObject,
     JsonText,
     Performance,
     StepResult,
     Stop,
+    Text,
+    TextOutput,
+    ToolCall,
+    ToolError,
+    ToolResult,
     Usage,
     UsageError,
 )
@@ -136,6 +149,10 @@ def test_calls_are_counted_by_tool_or_by_name() -> None:
             progress(called=(("look", 1),)),
             Stop("has_tool_call", JsonText('{"tool":"look"}')),
         ),
+        (deadline(at=10), progress(), None),
+        (deadline(at=9), progress(), Stop("deadline", JsonText('{"reached":9,"limit":9}'))),
+        (deadline(after=9e-9), progress(), None),
+        (deadline(after=8e-9), progress(), Stop("deadline", JsonText('{"reached":8,"limit":8}'))),
         (is_loop_finished(), progress(50), None),
     ],
 )
@@ -153,6 +170,127 @@ def test_a_count_is_a_whole_number(limit: object) -> None:
         UsageError, match="is_step_count: expected a whole number that is not negative, got "
     ):
         is_step_count(cast("int", limit))
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({}, "an instant (at=…) or seconds (after=…), got neither"),
+        ({"at": 1, "after": 1}, "an instant (at=…) or seconds (after=…), got both"),
+        ({"at": -1}, "a whole number that is not negative, got -1"),
+        ({"at": 1.5}, "a whole number that is not negative, got 1.5"),
+        ({"after": -1}, "seconds that are not negative, got -1"),
+        ({"after": "1"}, "seconds that are not negative, got '1'"),
+        ({"after": math.inf}, "seconds that are not negative, got inf"),
+    ],
+)
+def test_a_deadline_is_an_instant_or_a_time(options: dict[str, Any], text: str) -> None:
+    """One of both."""
+    with pytest.raises(UsageError) as caught:
+        deadline(**options)
+
+    assert f"deadline: expected {text}" == str(caught.value)
+
+
+def test_two_kinds_of_deadline_have_two_names() -> None:
+    """The name is part of what a program is known by."""
+    assert str(deadline(at=5)) == "deadline(at=5)"
+    assert str(deadline(after=5)) == "deadline(after=5)"
+
+
+# --- conditions that look at the last steps ---------------------------------------------------
+
+
+def done(*content: ContentPart) -> StepResult:
+    """Make a step of these parts."""
+    return evolve(STEP, content=content)
+
+
+def asked(arguments: str = "{}", *, id: str = "c", name: str = "look") -> ToolCall:
+    """Ask for a tool."""
+    return ToolCall(id, name, arguments)
+
+
+def gave(text: str = "warm", *, id: str = "c") -> ToolResult:
+    """Answer a call."""
+    return ToolResult(id, "look", TextOutput(text))
+
+
+def broke(text: str = "no", *, id: str = "c") -> ToolError:
+    """Fail a call."""
+    return ToolError(id, "look", text)
+
+
+def after(*steps: StepResult) -> Progress:
+    """Be at the end of these steps."""
+    return Progress(steps, Usage(), now=9, started=1)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "stops"),
+    [
+        (done(asked(), gave()), done(asked(), gave()), True),
+        (done(asked(id="a"), gave(id="a")), done(asked(id="b"), gave(id="b")), True),
+        (done(asked('{"a":1,"b":2}'), gave()), done(asked('{"b": 2, "a": 1}'), gave()), True),
+        (done(asked(""), gave()), done(asked("{}"), gave()), True),
+        (done(asked('{"a'), broke()), done(asked('{"a'), broke()), True),
+        (done(Text("Hm."), asked(), gave()), done(asked(), gave()), True),
+        (done(asked(), gave("cold")), done(asked(), gave()), False),
+        (done(asked(), broke("one")), done(asked(), broke("two")), False),
+        (done(asked(), broke()), done(asked(), gave()), False),
+        (done(asked('{"a":1}'), gave()), done(asked('{"a":2}'), gave()), False),
+        (done(asked(name="gaze"), gave()), done(asked(), gave()), False),
+        (done(asked()), done(asked()), False),
+        (done(Text("Hm.")), done(Text("Hm.")), False),
+        (done(asked(), gave()), done(Text("Hm.")), False),
+    ],
+)
+def test_a_run_stalls_if_it_does_the_same_and_gets_the_same(
+    first: StepResult, second: StepResult, *, stops: bool
+) -> None:
+    """Ids of calls and the text beside them tell nothing."""
+    assert (stalled(2)(after(first, second)) is not None) == stops
+
+
+def test_a_run_stalls_after_so_many_times_in_a_row() -> None:
+    """What came before the last change counts no more."""
+    same, other = done(asked(), gave()), done(asked(), gave("cold"))
+    condition = stalled(3)
+
+    assert condition(after(same, same)) is None
+    assert condition(after(same, other, same, same)) is None
+    assert Stop("stalled", JsonText('{"times":3,"tools":["look"]}')) == condition(
+        after(other, same, same, same)
+    )
+
+
+@pytest.mark.parametrize("times", [1, 0, -1, 2.0, True])
+def test_once_is_no_repetition(times: object) -> None:
+    """Every run would stall at its first call."""
+    with pytest.raises(UsageError, match="stalled: expected a whole number from 2, got "):
+        stalled(cast("int", times))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "matched"),
+    [("DONE", None), ("(?i)done", "Done"), (re.compile("d.*", re.IGNORECASE), "Done\ufffd.")],
+)
+def test_the_text_of_the_last_step_may_match(
+    pattern: str | re.Pattern[str], matched: str | None
+) -> None:
+    """The evidence is what was found; text from a model may have no UTF-8 form."""
+    stop = text_matches(pattern)(after(done(Text("Now DONE")), done(Text("It is Done\ud800."))))
+
+    assert (None if stop is None else stop.evidence.value) == (
+        None if matched is None else JsonObject({"matched": matched})
+    )
+
+
+@pytest.mark.parametrize("pattern", ["(", 5, re.compile(b"x")])
+def test_what_is_no_regular_expression_is_refused(pattern: object) -> None:
+    """Where it is given."""
+    with pytest.raises(UsageError, match="text_matches: expected a regular expression"):
+        text_matches(cast("str", pattern))
 
 
 def test_a_condition_on_no_tool_is_a_mistake() -> None:

@@ -19,7 +19,7 @@ from stepfold.loop._deferred import with_deferred
 from stepfold.loop._draft import Draft, Work
 from stepfold.loop._fold import normal_reply, unused_id
 from stepfold.loop._ids import IdSet
-from stepfold.loop._program import SECOND, Program, RetryPolicy, ToolSpec
+from stepfold.loop._program import Program, RetryPolicy, ToolSpec
 from stepfold.loop._record import write
 from stepfold.loop._state import (
     Calling,
@@ -27,6 +27,7 @@ from stepfold.loop._state import (
     Slot,
     Waiting,
 )
+from stepfold.loop._stop import SECOND
 from stepfold.loop.commands import CallModel, Wait
 from stepfold.loop.events import ModelFailed, ModelReplied, StepPlan
 from stepfold.loop.notes import ModelRetried

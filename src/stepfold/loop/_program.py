@@ -36,8 +36,6 @@ from stepfold.values import (
 RULES = 1
 """The version of what `step` decides. A change of it is a change of this number."""
 
-SECOND = 1_000_000_000
-
 Check: TypeAlias = Callable[[object], tuple[SchemaFault, ...]]
 """The structural decoder of a tool's input: what is wrong with a parsed document, if anything."""
 

@@ -3,19 +3,36 @@
 A condition is a pure function of `Progress`; it is asked between steps, only when there is a
 reason to go on. As to *whether* they stop, conditions form a Boolean algebra; the reason is that
 of the first one that fires, in the order listed. The counting ones are monotone: once they stop,
-they stop for every longer run. `negate` reverses that.
+they stop for every longer run; those that look at the last steps say that they are not. `negate`
+reverses that.
 
 These conditions compare what is already spent and reserve nothing: for a bound that holds, use
 `Limits`.
 """
 
+import math
+import re
 from collections.abc import Callable
-from typing import Protocol, TypeAlias, final
+from typing import Protocol, TypeAlias, final, overload
 
 from attrs import field, frozen
 from typing_extensions import override
 
-from stepfold.values import Instant, JsonText, StepResult, Stop, Usage, UsageError
+from stepfold.values import (
+    Failure,
+    Instant,
+    JsonText,
+    StepResult,
+    Stop,
+    Success,
+    ToolError,
+    ToolResult,
+    Usage,
+    UsageError,
+    without_lone_surrogates,
+)
+
+SECOND = 1_000_000_000
 
 
 class Named(Protocol):
@@ -183,7 +200,15 @@ def _whole(name: str, given: object) -> None:
         raise UsageError(msg)
 
 
-def _counted(name: str, count: Callable[[Progress], int], limit: int) -> Condition:
+def _time(name: str, given: object) -> None:
+    if not isinstance(given, int | float) or not 0 <= given < math.inf:
+        msg = f"{name}: expected seconds that are not negative, got {given!r}"
+        raise UsageError(msg)
+
+
+def _counted(
+    name: str, count: Callable[[Progress], int], limit: int, *, shown: str | None = None
+) -> Condition:
     _whole(name, limit)
 
     def decide(progress: Progress) -> Stop | None:
@@ -192,7 +217,7 @@ def _counted(name: str, count: Callable[[Progress], int], limit: int) -> Conditi
             return None
         return Stop(name, JsonText(f'{{"reached":{reached},"limit":{limit}}}'))
 
-    return Condition(f"{name}({limit})", decide)
+    return Condition(f"{name}({limit if shown is None else shown})", decide)
 
 
 def is_step_count(count: int) -> Condition:
@@ -246,6 +271,127 @@ def has_tool_call(*tools: str | Named) -> Condition:
         return None if called is None else Stop("has_tool_call", JsonText.of({"tool": called}))
 
     return Condition(f"has_tool_call({', '.join(names)})", decide)
+
+
+@overload
+def deadline(*, at: Instant, after: None = None) -> Condition: ...
+@overload
+def deadline(*, at: None = None, after: float) -> Condition: ...
+def deadline(*, at: Instant | None = None, after: float | None = None) -> Condition:
+    """Stop at the first step that ends at this instant, or so many seconds after the start.
+
+    Monotone. Time is that of the events, so a run that waited for a person has used up time. The
+    evidence is in nanoseconds: the instant reached, or the time that the run has taken.
+
+    Args:
+        at: An instant, in nanoseconds since 1970-01-01 UTC.
+        after: Seconds since the run began.
+
+    Raises:
+        UsageError: neither or both are given, or a figure is negative or not finite.
+    """
+    if at is not None and after is None:
+        return _counted("deadline", lambda progress: progress.now, at, shown=f"at={at}")
+    if after is not None and at is None:
+        _time("deadline", after)
+        taken: Callable[[Progress], int] = lambda progress: progress.now - progress.started  # noqa: E731
+        return _counted("deadline", taken, int(after * SECOND), shown=f"after={after!r}")
+    given = "neither" if at is None else "both"
+    msg = f"deadline: expected an instant (at=…) or seconds (after=…), got {given}"
+    raise UsageError(msg)
+
+
+def stalled(times: int) -> Condition:
+    """Stop once so many steps in a row made the same calls and got the same results.
+
+    Arguments are compared as JSON, results with their errors. A step without a call, or one whose
+    calls are not all answered yet, breaks the row. Not monotone: another call may get the run
+    moving again.
+
+    Raises:
+        UsageError: fewer than two times are no repetition.
+    """
+    if type(times) is not int or times < 2:
+        msg = f"stalled: expected a whole number from 2, got {times!r}"
+        raise UsageError(msg)
+
+    def decide(progress: Progress) -> Stop | None:
+        if len(progress.steps) < times:
+            return None
+        done = _done_in(progress.last)
+        if done is None or any(_done_in(step) != done for step in progress.steps[-times:-1]):
+            return None
+        tools = [name for name, _, _ in done]
+        return Stop("stalled", JsonText.of({"times": times, "tools": tools}))
+
+    return Condition(f"stalled({times})", decide)
+
+
+_Done: TypeAlias = tuple[tuple[str, str, object], ...]
+
+
+def _done_in(step: StepResult) -> _Done | None:
+    """Each call of a step with its arguments and what came of it; `None` if one is unanswered."""
+    answers: dict[str, object] = {}
+    for part in step.content:
+        match part:
+            case ToolResult(call_id, _, output):
+                answers[call_id] = (output, part.value)
+            case ToolError(call_id, _, error):
+                answers[call_id] = (part.kind, error, part.value)
+            case _:
+                pass
+    calls = step.tool_calls
+    if not calls or any(call.tool_call_id not in answers for call in calls):
+        return None
+    return tuple(
+        (without_lone_surrogates(call.tool_name), _same(call.input), answers[call.tool_call_id])
+        for call in calls
+    )
+
+
+def _same(text: str) -> str:
+    """A text that is equal for arguments that are equal as JSON."""
+    match JsonText.parse(text if text.strip() else "{}"):
+        case Success(document):
+            return document.canonical()
+        case Failure(_):
+            return text
+
+
+def text_matches(pattern: str | re.Pattern[str]) -> Condition:
+    """Stop once the text of a step matches a regular expression, anywhere in it.
+
+    Looks at the last step alone, and is asked only if the model wants to go on: at a final answer
+    the run ends in any case. Not monotone.
+
+    Raises:
+        UsageError: the pattern is no regular expression for text.
+    """
+    try:
+        compiled = re.compile(pattern)
+    except (re.error, TypeError) as error:
+        msg = f"text_matches: expected a regular expression, got {pattern!r}: {error}"
+        raise UsageError(msg) from None
+    if not _is_text(compiled.pattern):
+        msg = f"text_matches: expected a regular expression for text, got {pattern!r}"
+        raise UsageError(msg)
+
+    def decide(progress: Progress) -> Stop | None:
+        found = compiled.search(progress.last.text)
+        if found is None:
+            return None
+        matched = without_lone_surrogates(found.group()[:_SHOWN])
+        return Stop("text_matches", JsonText.of({"matched": matched}))
+
+    return Condition(f"text_matches({compiled.pattern!r})", decide)
+
+
+def _is_text(given: object) -> bool:
+    return isinstance(given, str)
+
+
+_SHOWN = 200
 
 
 def is_loop_finished() -> Condition:

@@ -51,7 +51,9 @@ def progress_of(progress: Progress, count: int) -> Progress:
     called = tuple((name, names.count(name)) for name in sorted(set(names)))
     costs = [step.cost for step in steps if step.cost is not None]
     cost = sum(costs) if len(costs) == len(steps) else None
-    return Progress(steps, usage, progress.now, progress.started, called, cost=cost)
+    later = sum(step.performance.step_time for step in progress.steps[count:])
+    now = max(progress.started, progress.now - later)
+    return Progress(steps, usage, now, progress.started, called, cost=cost)
 
 
 def conditions_form_an_algebra(

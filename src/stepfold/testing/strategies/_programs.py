@@ -24,12 +24,15 @@ from stepfold.loop import (
     always,
     any_of,
     cost_budget,
+    deadline,
     has_tool_call,
     is_loop_finished,
     is_step_count,
     negate,
     never,
+    stalled,
     stop_if,
+    text_matches,
     token_budget,
     tool_call_budget,
 )
@@ -239,6 +242,8 @@ def counting_conditions(
         st.just(always),
         st.integers(0, 300).map(token_budget),
         st.integers(0, 600).map(cost_budget),
+        st.integers(0, 8).map(lambda instant: deadline(at=instant)),
+        st.integers(0, 8).map(lambda instant: deadline(after=instant / 1e9)),
         st.integers(0, most).map(tool_call_budget),
         st.builds(tool_call_budget, st.integers(0, most), tool=st.sampled_from(names)),
         st.sampled_from(names).map(has_tool_call),
@@ -249,7 +254,10 @@ def counting_conditions(
 def stop_conditions(
     *, tools: Sequence[str] = TOOL_NAMES, most: int = 6, max_leaves: int = 4
 ) -> SearchStrategy[Condition]:
-    """Draw pure conditions: shipped ones, own ones, and what can be composed of them."""
+    """Draw pure conditions: shipped ones, own ones, and what can be composed of them.
+
+    Those beside the counting ones are not monotone.
+    """
     return _stop_conditions(tuple(tools), most, max_leaves)
 
 
@@ -262,6 +270,9 @@ def _stop_conditions(
             stop_if(lambda progress: len(progress.steps) % 2 == 1, "odd"),
             stop_if(lambda progress: bool(progress.last.tool_errors), "an error"),
             stop_if(lambda progress: len(progress.last.tool_calls) > 1, "parallel"),
+            stalled(2),
+            stalled(3),
+            text_matches("be it|7"),
         ]
     )
 

@@ -11,7 +11,16 @@ from stepfold.testing.laws import progress_of
 from stepfold.testing.strategies._histories import prompts
 from stepfold.testing.strategies._programs import TOOL_NAMES, flags, prices, programs
 from stepfold.testing.strategies._worlds import schedules, turns, worlds
-from stepfold.values import Performance, Price, StepResult, ToolError, Usage
+from stepfold.values import (
+    Performance,
+    Price,
+    StepResult,
+    TextOutput,
+    ToolCall,
+    ToolError,
+    ToolResult,
+    Usage,
+)
 
 
 @st.composite
@@ -33,25 +42,35 @@ def traces(
 
 @st.composite
 def progresses(draw: DrawFn, *, min_steps: int = 1, max_steps: int = 8) -> Progress:
-    """Draw how far runs have come, counted as the loop counts: calls of known tools alone."""
+    """Draw how far runs have come, counted as the loop counts: calls of known tools alone.
+
+    Steps may repeat, as those of a model do that does not get on.
+    """
     one_step = st.builds(
         _step,
         turns(tools=TOOL_NAMES, strangers=0, failing=0),
         prices(),
         fails=flags(percent=20),
     )
-    drawn = draw(st.lists(one_step, min_size=min_steps, max_size=max_steps))
+    few = draw(st.lists(one_step, min_size=1, max_size=max(1, max_steps // 2)))
+    drawn = draw(st.lists(st.sampled_from(few), min_size=min_steps, max_size=max_steps))
     steps = tuple(evolve(step, step=index) for index, step in enumerate(drawn))
-    return progress_of(Progress(steps, Usage(), 0, 0), len(steps))
+    now = sum(step.performance.step_time for step in steps)
+    return progress_of(Progress(steps, Usage(), now, 0), len(steps))
 
 
 def _step(turn: Turn, price: Price, *, fails: bool) -> StepResult:
     reply = turn.reply
     errors = (ToolError("c", "look", "it broke"),) if fails else ()
+    results = tuple(
+        ToolResult(call.tool_call_id, call.tool_name, TextOutput("done"))
+        for call in reply.content
+        if isinstance(call, ToolCall) and not call.provider_executed
+    )
     return StepResult(
         0,
         "scripted/a",
-        (*reply.content, *errors),
+        (*reply.content, *results, *errors),
         reply.finish_reason,
         reply.usage,
         Performance(response_time=1, step_time=2),
