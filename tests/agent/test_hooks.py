@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Mapping
 
+import anyio
+import anyio.lowlevel
 import pytest
 
 import stepfold as sf
-from stepfold.shell import ApprovalRule
+from stepfold.shell import ApprovalRule, StopCheck
 from stepfold.testing import ScriptedModel, call, reply
 
 
@@ -207,3 +209,92 @@ def test_what_is_no_hook_is_refused_at_once(argument: str, given: object, told: 
         sf.Agent(model=script(), tools=[wipe], **{argument: given})  # type: ignore[arg-type]
 
     assert told in str(caught.value)
+
+
+# --- stop checks ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["generate", "stream"])
+@pytest.mark.parametrize("is_async", [True, False])
+async def test_a_stop_check_is_asked_between_steps(how: str, *, is_async: bool) -> None:
+    """After `stop_when` has let the run go on; its answer is in the journal."""
+    seen: list[int] = []
+
+    def check(context: sf.StopContext[object]) -> sf.Stop | None:
+        seen.append(len(context.progress.steps))
+        return sf.Stop("enough") if len(seen) == 2 else None
+
+    async def asks(context: sf.StopContext[object]) -> sf.Stop | None:
+        return check(context)
+
+    model = ScriptedModel([reply(call(wipe, {"path": path})) for path in "abcd"])
+    agent = sf.Agent(model=model, tools=[wipe], stop_check=asks if is_async else check)
+    run = await replayed(agent, how)
+
+    assert sf.Stopped(sf.Stop("enough")) == run.end
+    assert seen == [1, 2]
+
+
+async def test_a_pure_condition_stops_before_anybody_is_asked() -> None:
+    """It costs nothing to ask."""
+
+    async def check(context: sf.StopContext[object]) -> sf.Stop | None:
+        raise AssertionError(context)
+
+    agent = sf.Agent(model=script(), tools=[wipe], stop_when=sf.is_step_count(1), stop_check=check)
+    run = await replayed(agent, "generate")
+
+    assert isinstance(run.end, sf.Stopped)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"), [(True, "expected Stop or None, got bool"), (OSError("no"), "OSError")]
+)
+async def test_a_stop_check_that_fails_ends_the_run(given: object, told: str) -> None:
+    """Nobody knows whether it may go on."""
+
+    async def check(context: sf.StopContext[object]) -> object:
+        if isinstance(given, Exception):
+            raise given
+        return given
+
+    agent = sf.Agent(model=script(), tools=[wipe], stop_check=check)  # type: ignore[arg-type]
+    failed = (await agent.try_generate("go")).failure()
+
+    assert sf.HookFailed("stop_check", told) == failed.error
+
+
+def driven_sync(check: StopCheck[object]) -> sf.Run[str]:
+    agent = sf.Agent(model=script(), tools=[wipe], stop_check=check)
+    first = sf.begin(agent.program, "go", run="r", seed=0, at=0)
+    return agent.run_of(sf.drive_sync(agent.program, first, agent.runtime()))
+
+
+def test_a_stop_check_that_never_suspends_needs_no_event_loop() -> None:
+    """As tools and models."""
+
+    async def check(context: sf.StopContext[object]) -> sf.Stop | None:
+        return sf.Stop("enough")
+
+    assert sf.Stopped(sf.Stop("enough")) == driven_sync(check).end
+
+
+def test_a_hook_that_needs_an_event_loop_is_named() -> None:
+    """It has not failed: it was driven by the wrong function."""
+
+    async def check(context: sf.StopContext[object]) -> sf.Stop | None:
+        await anyio.lowlevel.checkpoint()
+        return None
+
+    with pytest.raises(sf.UsageError, match="drive_sync: the hook check waits for an event loop"):
+        driven_sync(check)
+
+
+def test_a_program_that_asks_and_a_runtime_without_the_hook_do_not_fit() -> None:
+    """Nobody would answer."""
+    agent = sf.Agent(model=script(), tools=[wipe], stop_check=lambda context: None)
+    first = sf.begin(agent.program, "go", run="r", seed=0, at=0)
+    runtime = sf.Runtime(models=[script()], tools=[wipe])
+
+    with pytest.raises(sf.UsageError, match="the program issues CheckStop, which stop_check"):
+        sf.drive_sync(agent.program, first, runtime)

@@ -29,19 +29,33 @@ def forgetful(context: sf.ApprovalContext[Deps]) -> bool:
     return context.deps.user == "ada"
 
 
+async def out_of_money(context: sf.StopContext[Deps]) -> sf.Stop | None:
+    assert_type(context.progress, sf.Progress)
+    return sf.Stop(context.deps.user) if context.progress.cost is None else None
+
+
+def late(context: sf.StopContext[object]) -> sf.Stop | None:
+    return None
+
+
+async def always(context: sf.StopContext[object]) -> bool:
+    return True
+
+
 hooked = sf.Agent(
     model=model,
     deps_type=Deps,
     prepare_step=prepare,
     repair_tool_call=repair,
     tool_approval=policy,
+    stop_check=out_of_money,
 )
 assert_type(hooked, sf.Agent[Deps, str])
 
 ruled = sf.Agent(model=model, deps_type=Deps, tool_approval={"wipe": policy, "read": "approved"})
 assert_type(ruled, sf.Agent[Deps, str])
 
-plain = sf.Agent(model=model)
+plain = sf.Agent(model=model, stop_check=late)
 assert_type(plain, sf.Agent[object, str])
 
 
@@ -51,3 +65,5 @@ async def running() -> None:
 
 
 sf.Agent(model=model, deps_type=Deps, tool_approval=forgetful)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+sf.Agent(model=model, stop_check=always)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+sf.Agent(model=model, stop_when=out_of_money)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

@@ -48,6 +48,7 @@ from stepfold.shell import (
     PrepareStep,
     RepairToolCall,
     Runtime,
+    StopCheck,
     StreamDriver,
     SystemClock,
     ToolApproval,
@@ -86,6 +87,8 @@ class Agent(Generic[Deps_contra, Out_co]):
         repair_tool_call: Asked for better arguments where a call cannot be accepted.
         tool_approval: A policy for all calls, or rules for those of some tools; where there is
             one, it decides in place of `needs_approval`.
+        stop_check: Asked between steps, after `stop_when`: whether to stop by what only the
+            outside world knows.
         options: See `AgentOptions`; without `stop_when`, a run stops after 20 steps.
 
     Raises:
@@ -102,6 +105,7 @@ class Agent(Generic[Deps_contra, Out_co]):
         prepare_step: PrepareStep[Deps_contra] | None = None,
         repair_tool_call: RepairToolCall[Deps_contra] | None = None,
         tool_approval: ToolApproval[Deps_contra] | None = None,
+        stop_check: StopCheck[Deps_contra] | None = None,
         **options: Unpack[AgentOptions],
     ) -> None:
         name = name_in(model)
@@ -118,7 +122,7 @@ class Agent(Generic[Deps_contra, Out_co]):
         # without an output, Out is its default: str
         self.output: Output[Out_co] = cast("Output[Out_co]", text()) if output is None else output
         table = tools_by_name(self._tools)
-        self._hooks = hooks_of(prepare_step, repair_tool_call, tool_approval, table)
+        self._hooks = hooks_of(prepare_step, repair_tool_call, tool_approval, stop_check, table)
         specs = specs_under(self._hooks, {name: tool.spec for name, tool in table.items()})
         given = with_output_tool(specs, self.output.tool)
         self.program: Program = program_of(

@@ -183,7 +183,10 @@ def checked_condition(given: StopCondition) -> StopCondition:
         advice = f": is_step_count({given!r})" if type(condition) is int else ""
         raise UsageError(f"stop_when: expected a function of Progress, got {_shown(given)}{advice}")
     if inspect.iscoroutinefunction(condition):
-        raise UsageError(f"stop_when: expected a plain function, got the async {_shown(given)}")
+        raise UsageError(
+            f"stop_when: expected a plain function, got the async {_shown(given)}: a function that "
+            "has to wait is given as stop_check=…, and takes a StopContext"
+        )
     try:
         inspect.signature(condition).bind(None)
     except TypeError as error:

@@ -8,7 +8,7 @@ from typing_extensions import TypeIs
 
 from stepfold.loop import ToolSpec
 from stepfold.loop.events import ApprovalDecision
-from stepfold.shell import Hooks, PrepareStep, RepairToolCall, ToolApproval, Verdict
+from stepfold.shell import Hooks, PrepareStep, RepairToolCall, StopCheck, ToolApproval, Verdict
 from stepfold.values import UsageError
 
 D = TypeVar("D")
@@ -20,6 +20,7 @@ def hooks_of(
     prepare_step: PrepareStep[D] | None,
     repair_tool_call: RepairToolCall[D] | None,
     tool_approval: ToolApproval[D] | None,
+    stop_check: StopCheck[D] | None,
     tools: Mapping[str, object],
 ) -> Hooks[D]:
     """Put the hooks together.
@@ -29,10 +30,12 @@ def hooks_of(
     """
     _require_function("prepare_step", prepare_step)
     _require_function("repair_tool_call", repair_tool_call)
+    _require_function("stop_check", stop_check)
+    hooks = Hooks(prepare_step, repair_tool_call, stop_check=stop_check)
     if tool_approval is None:
-        return Hooks(prepare_step, repair_tool_call)
+        return hooks
     if callable(tool_approval):
-        return Hooks(prepare_step, repair_tool_call, tool_approval)
+        return evolve(hooks, policy=tool_approval)
     if not _is_mapping(tool_approval):
         raise UsageError(
             f"tool_approval: expected a policy, or a mapping from tools to rules, got "
@@ -48,7 +51,7 @@ def hooks_of(
             raise UsageError(
                 f"tool_approval[{name!r}]: expected a policy or one of {known}, got {decision!r}"
             )
-    return Hooks(prepare_step, repair_tool_call, None, dict(tool_approval))
+    return evolve(hooks, rules=dict(tool_approval))
 
 
 def _is_mapping(given: object) -> TypeIs[Mapping[str, object]]:

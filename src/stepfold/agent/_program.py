@@ -74,6 +74,7 @@ def program_of(
         prepares=hooks.prepare_step is not None,
         repairs=hooks.repair_tool_call is not None,
         tool_approval_secret=options.get("tool_approval_secret"),
+        checks_stop=hooks.stop_check is not None,
     )
 
 

@@ -11,7 +11,7 @@ from attrs import field, frozen
 from stepfold.loop._figures import not_negative
 from stepfold.loop._limits import NO_LIMITS, Limits
 from stepfold.loop._signing import ApprovalSecret, secret_of
-from stepfold.loop._stop import StopCondition, condition_name, is_step_count
+from stepfold.loop._stop import SECOND, StopCondition, condition_name, is_step_count
 from stepfold.loop._timeouts import NO_TIMEOUTS, Timeouts
 from stepfold.schema import SchemaFault
 from stepfold.values import (

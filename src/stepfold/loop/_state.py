@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias, final
 from attrs import field, frozen
 
 from stepfold.loop._ids import NO_IDS, IdSet
+from stepfold.loop._stop import Progress
 from stepfold.loop.commands import CallKey, Command, ModelCallKey
 from stepfold.loop.events import MessageSteered, StepPlan, ToolOutcome
 from stepfold.loop.notes import Note
@@ -447,6 +448,19 @@ class LoopState:
     def cost(self) -> int | None:
         """What all replies together cost, in micro-units; `None` if that of one is unknown."""
         return self.ledger.cost
+
+    @property
+    def progress(self) -> Progress:
+        """How far the run has come, as stop conditions see it."""
+        ledger = self.ledger
+        return Progress(
+            self.transcript.steps,
+            ledger.usage,
+            self.now,
+            self.identity.started,
+            ledger.called,
+            cost=ledger.cost,
+        )
 
 
 @final

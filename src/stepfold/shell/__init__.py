@@ -23,6 +23,8 @@ from stepfold.shell._hooks import (
     RepairContext,
     RepairToolCall,
     StepContext,
+    StopCheck,
+    StopContext,
     ToolApproval,
     Verdict,
 )
@@ -84,6 +86,8 @@ __all__ = (
     "RunTakenUp",
     "Runtime",
     "StepContext",
+    "StopCheck",
+    "StopContext",
     "StreamDriver",
     "SystemClock",
     "Tool",

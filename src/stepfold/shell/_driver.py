@@ -55,6 +55,7 @@ from stepfold.loop.events import (
     ModelReplied,
     OutputBound,
     StepPrepared,
+    StopChecked,
     TimedOut,
     ToolReturned,
     ToolStarted,
@@ -65,7 +66,7 @@ from stepfold.ports import BLOCKING, KEEPER, Clock, LanguageModel
 from stepfold.shell._cancel import CancelHandle
 from stepfold.shell._execute import binding_error, execute
 from stepfold.shell._fitting import require_fitting
-from stepfold.shell._hooks import decided, prepared, repaired
+from stepfold.shell._hooks import decided, prepared, repaired, stop_checked
 from stepfold.shell._keeping import RunKeeper
 from stepfold.shell._observing import ModelCallStarted, ToolExecutionStarted, Watch
 from stepfold.shell._outputs import OutputBinding
@@ -82,7 +83,6 @@ from stepfold.values import (
     ModelReply,
     ModelRequest,
     ToolCall,
-    UsageError,
 )
 
 D = TypeVar("D")
@@ -291,8 +291,8 @@ class Driver(Generic[D]):
                 await self._repair(key)
             case ResolveApproval(key):
                 await self._resolve(key)
-            case CheckStop():  # refused by `check`
-                raise UsageError("drive: expected stop conditions that are pure")
+            case CheckStop(at_step):
+                await self._check_stop(at_step)
 
     async def _wait_until(self, key: ModelCallKey, until: Instant) -> None:
         ends = None if self.limits is None else self.limits.ends
@@ -370,6 +370,11 @@ class Driver(Generic[D]):
             runtime.hooks, runtime.deps, self.program, self.state, at_step, self.waiting
         )
         await self.feed(StepPrepared(at_step, plan, self.clock.now()))
+
+    async def _check_stop(self, at_step: int) -> None:
+        runtime = self.runtime
+        stop = await stop_checked(runtime.hooks, runtime.deps, self.state, self.waiting)
+        await self.feed(StopChecked(at_step, stop, self.clock.now()))
 
     async def _repair(self, key: CallKey) -> None:
         call, runtime = self._call_of(key), self.runtime

@@ -3,7 +3,7 @@
 Each is asked by a command and answers by an event, so a replay asks nobody. A hook may be sync
 (it then runs in a worker thread) or async. What it may see is a value; what it raises never
 reaches the run as an exception: a policy that fails denies, a repair that fails repairs nothing,
-a prepare function that fails ends the run in `Failed(HookFailed)`.
+a prepare function or a stop check that fails ends the run in `Failed(HookFailed)`.
 """
 
 import inspect
@@ -12,15 +12,18 @@ from typing import Generic, TypeAlias, TypeVar, final, get_args
 
 from attrs import field, frozen
 
-from stepfold.loop import LoopState, Program, fault_of
+from stepfold.loop import LoopState, Program, Progress, fault_of
 from stepfold.loop.events import ApprovalDecision, StepPlan
-from stepfold.shell._waiting import Waiting
+from stepfold.ports import BLOCKING
+from stepfold.shell._tool import name_of
+from stepfold.shell._waiting import Waiting, missed_loop, needs_loop
 from stepfold.values import (
     HookFailed,
     JsonText,
     JsonValue,
     Message,
     StepResult,
+    Stop,
     ToolCall,
     ToolDefinition,
     Usage,
@@ -83,6 +86,15 @@ class ApprovalContext(Generic[D_co]):
 
 @final
 @frozen(order=False)
+class StopContext(Generic[D_co]):
+    """What a stop check may know: how far the run has come, as a stop condition sees it."""
+
+    deps: D_co
+    progress: Progress
+
+
+@final
+@frozen(order=False)
 class Verdict:
     """A policy's decision with its reason, which the model or the person is told."""
 
@@ -108,6 +120,10 @@ ToolApproval: TypeAlias = ApprovalPolicy[D] | Mapping[str, ApprovalRule[D]]
 """One policy for every tool, or a rule for some of them, by name."""
 
 
+StopCheck: TypeAlias = Callable[[StopContext[D]], Awaitable[Stop | None] | Stop | None]
+"""Says why to stop, or `None`, by what only the outside world knows."""
+
+
 @final
 @frozen(eq=False)
 class Hooks(Generic[D_contra]):
@@ -117,6 +133,7 @@ class Hooks(Generic[D_contra]):
     repair_tool_call: RepairToolCall[D_contra] | None = None
     policy: ApprovalPolicy[D_contra] | None = None
     rules: Mapping[str, ApprovalRule[D_contra]] = field(factory=dict[str, ApprovalRule[D_contra]])
+    stop_check: StopCheck[D_contra] | None = None
 
     def rule_of(self, tool: str) -> ApprovalRule[D_contra] | None:
         """What decides on calls of this tool, if anything does."""
@@ -129,8 +146,8 @@ def missing_hooks(program: Program, hooks: Hooks[D]) -> Iterator[tuple[str, str]
         yield "PrepareStep", "prepare_step"
     if program.repairs and hooks.repair_tool_call is None:
         yield "RepairCall", "repair_tool_call"
-    if program.checks_stop:
-        yield "CheckStop", "an async stop condition"
+    if program.checks_stop and hooks.stop_check is None:
+        yield "CheckStop", "stop_check"
     for name, spec in program.tools.items():
         if spec.approval == "policy" and hooks.rule_of(name) is None:
             yield "ResolveApproval", f"a rule for {name}"
@@ -191,6 +208,19 @@ async def decided(
     return Verdict("denied", reason=f"the policy failed: {_told(given, 'a decision')}")
 
 
+async def stop_checked(
+    hooks: Hooks[D], deps: D, state: LoopState, waiting: Waiting
+) -> Stop | HookFailed | None:
+    """Ask the stop check whether to stop, and why."""
+    check = hooks.stop_check
+    if check is None:
+        return HookFailed("stop_check", "there is none")
+    given = await _asked(check, StopContext(deps, state.progress), waiting)
+    if given is None or isinstance(given, Stop):
+        return given
+    return HookFailed("stop_check", _told(given, "Stop or None"))
+
+
 _DECISIONS: tuple[ApprovalDecision, ...] = get_args(ApprovalDecision)
 
 
@@ -217,6 +247,8 @@ async def _asked(function: Callable[[C], object], context: C, waiting: Waiting) 
         if inspect.isawaitable(given):
             answer: object = await waiting.for_code(given)
             return answer
-    except Exception as error:  # noqa: BLE001 - the user's code; each hook says what it means
+    except Exception as error:  # the user's code; each hook says what it means
+        if BLOCKING.get() and missed_loop(error):
+            raise needs_loop(f"the hook {name_of(function)}") from error
         return error
     return given

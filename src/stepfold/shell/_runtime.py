@@ -72,7 +72,7 @@ class Runtime(Generic[D]):
         clock: Where the time of events comes from; the system's by default.
         journal: Where events are written, before they count.
         concurrency: How many tools of one run may be at work at once.
-        hooks: What answers `PrepareStep`, `RepairCall` and `ResolveApproval`.
+        hooks: What answers `PrepareStep`, `RepairCall`, `ResolveApproval` and `CheckStop`.
         observers: Told what happens, in their order, before the loop goes on.
         bind_output: What answers `BindOutput`: makes the output of its JSON, or says why not.
 

@@ -8,7 +8,15 @@ from stepfold.agent._run import Run, RunFailed
 from stepfold.agent._run_stream import RunStream
 from stepfold.loop import LoopState, Program
 from stepfold.ports import Clock, Journal, LanguageModel
-from stepfold.shell import Observer, OfferedTool, PrepareStep, RepairToolCall, Runtime, ToolApproval
+from stepfold.shell import (
+    Observer,
+    OfferedTool,
+    PrepareStep,
+    RepairToolCall,
+    Runtime,
+    StopCheck,
+    ToolApproval,
+)
 from stepfold.values import Message, Outcome
 
 Deps_contra = TypeVar("Deps_contra", contravariant=True, default=object)
@@ -27,6 +35,7 @@ class Agent(Generic[Deps_contra, Out_co]):
         prepare_step: PrepareStep[Deps_contra] | None = None,
         repair_tool_call: RepairToolCall[Deps_contra] | None = None,
         tool_approval: ToolApproval[Deps_contra] | None = None,
+        stop_check: StopCheck[Deps_contra] | None = None,
         **options: Unpack[AgentOptions],
     ) -> None: ...
     output: Output[Out_co]

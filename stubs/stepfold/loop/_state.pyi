@@ -1,6 +1,7 @@
 from typing import Literal, TypeAlias, final
 from attrs import field, frozen
 from stepfold.loop._ids import NO_IDS, IdSet
+from stepfold.loop._stop import Progress
 from stepfold.loop.commands import Command, ModelCallKey
 from stepfold.loop.events import MessageSteered, StepPlan, ToolOutcome
 from stepfold.loop.notes import Note
@@ -223,6 +224,8 @@ class LoopState:
     def usage(self) -> Usage: ...
     @property
     def cost(self) -> int | None: ...
+    @property
+    def progress(self) -> Progress: ...
 
 @final
 @frozen(order=False)

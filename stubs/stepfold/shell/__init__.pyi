@@ -21,6 +21,8 @@ from stepfold.shell._hooks import (
     RepairContext,
     RepairToolCall,
     StepContext,
+    StopCheck,
+    StopContext,
     ToolApproval,
     Verdict,
 )
@@ -82,6 +84,8 @@ __all__ = (
     "RunTakenUp",
     "Runtime",
     "StepContext",
+    "StopCheck",
+    "StopContext",
     "StreamDriver",
     "SystemClock",
     "Tool",

@@ -1,8 +1,9 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Generic, TypeAlias, TypeVar, final
 from attrs import field, frozen
+from stepfold.loop import Progress
 from stepfold.loop.events import ApprovalDecision, StepPlan
-from stepfold.values import JsonValue, Message, StepResult, ToolCall, ToolDefinition, Usage
+from stepfold.values import JsonValue, Message, StepResult, Stop, ToolCall, ToolDefinition, Usage
 
 D = TypeVar("D")
 D_co = TypeVar("D_co", covariant=True)
@@ -40,6 +41,12 @@ class ApprovalContext(Generic[D_co]):
 
 @final
 @frozen(order=False)
+class StopContext(Generic[D_co]):
+    deps: D_co
+    progress: Progress
+
+@final
+@frozen(order=False)
 class Verdict:
     decision: ApprovalDecision
     reason: str | None = field(default=None, kw_only=True)
@@ -51,6 +58,7 @@ ApprovalPolicy: TypeAlias = Callable[
 ]
 ApprovalRule: TypeAlias = ApprovalDecision | Verdict | ApprovalPolicy[D]
 ToolApproval: TypeAlias = ApprovalPolicy[D] | Mapping[str, ApprovalRule[D]]
+StopCheck: TypeAlias = Callable[[StopContext[D]], Awaitable[Stop | None] | Stop | None]
 
 @final
 @frozen(eq=False)
@@ -59,5 +67,6 @@ class Hooks(Generic[D_contra]):
     repair_tool_call: RepairToolCall[D_contra] | None = None
     policy: ApprovalPolicy[D_contra] | None = None
     rules: Mapping[str, ApprovalRule[D_contra]] = field(factory=dict[str, ApprovalRule[D_contra]])
+    stop_check: StopCheck[D_contra] | None = None
 
     def rule_of(self, tool: str) -> ApprovalRule[D_contra] | None: ...
