@@ -14,16 +14,17 @@ from stepfold.agent._checks import (
 from stepfold.agent._options import AgentOptions
 from stepfold.loop import (
     NO_TIMEOUTS,
+    Condition,
     Limits,
     OutputSpec,
     Program,
+    Progress,
     RetryPolicy,
     Timeouts,
     ToolSpec,
-    is_step_count,
 )
 from stepfold.shell import Hooks, Observer
-from stepfold.values import NO_SETTINGS, CallSettings, ProviderTool, UsageError
+from stepfold.values import NO_SETTINGS, CallSettings, JsonText, ProviderTool, Stop, UsageError
 
 DEFAULT_STEPS = 20
 AGENT_OPTIONS = frozenset(AgentOptions.__annotations__)
@@ -62,9 +63,7 @@ def program_of(
         settings=settings,
         tool_choice=tool_choice,
         output=output,
-        stop_when=(
-            is_step_count(DEFAULT_STEPS) if stop_when is None else checked_condition(stop_when)
-        ),
+        stop_when=(stops_by_default() if stop_when is None else checked_condition(stop_when)),
         limits=Limits() if limits is None else limits,
         prices={} if prices is None else checked_prices(prices),
         retry=RetryPolicy() if retry is None else retry,
@@ -103,6 +102,19 @@ def with_output_tool(tools: Mapping[str, ToolSpec], given: ToolSpec | None) -> d
             "that name, got one: rename it with @tool(name=…), or take another strategy"
         )
     return {**tools, given.name: given}
+
+
+def stops_by_default() -> Condition:
+    """The stop condition of an agent that is given none; its evidence says so."""
+
+    def decide(progress: Progress) -> Stop | None:
+        reached = len(progress.steps)
+        if reached < DEFAULT_STEPS:
+            return None
+        evidence = {"reached": reached, "limit": DEFAULT_STEPS, "default": True}
+        return Stop("is_step_count", JsonText.of(evidence))
+
+    return Condition(f"is_step_count({DEFAULT_STEPS})", decide)
 
 
 def checked_concurrency(given: int | None) -> int | None:

@@ -32,6 +32,7 @@ from stepfold.values import (
     RunError,
     StepfoldError,
     StepResult,
+    Stop,
     Stopped,
     Success,
     TextOutput,
@@ -113,8 +114,13 @@ class Run(Generic[Out_co]):
 
     @property
     def warnings(self) -> tuple[ModelWarning, ...]:
-        """The warnings of all steps."""
-        return tuple(warning for step in self.state.steps for warning in step.warnings)
+        """The warnings of all steps, and one if the run was cut by a default of the agent."""
+        said = tuple(warning for step in self.state.steps for warning in step.warnings)
+        match self.end:
+            case Stopped(Stop("is_step_count", evidence)) if "default" in evidence.text:
+                return (*said, _CUT_BY_DEFAULT)
+            case _:
+                return said
 
     @property
     def text(self) -> str:
@@ -225,6 +231,14 @@ class Run(Generic[Out_co]):
             yield from _results_in(step.late)
             yield from step.tool_results
         yield from _results_in(self.state.transcript.late)
+
+
+_CUT_BY_DEFAULT = ModelWarning(
+    "other",
+    "stop_when",
+    "the agent was given no stop_when, so that the run was stopped after 20 steps: give "
+    "stop_when=is_step_count(…), or never",
+)
 
 
 def _results_in(messages: Iterable[Message]) -> Iterator[ToolResult]:
