@@ -20,9 +20,11 @@ def limits_are_kept(trace: Trace) -> None:
     laws.tool_calls_keep_their_limits(trace)
     laws.tokens_keep_their_limit(trace)
     laws.cost_keeps_its_limit(trace)
+    for transition in trace.transitions:
+        laws.grants_keep_the_limits(trace.program, transition)
 
 
-@given(st.data(), programs(min_tools=2, hooks=10, asking=30, priced=100), TIGHT)
+@given(st.data(), programs(min_tools=2, hooks=10, asking=30, priced=100, granting=50), TIGHT)
 def test_no_limit_is_exceeded(data: st.DataObject, drawn: Program, tight: Limits) -> None:
     program = evolve(drawn, limits=tight, stop_when=never, retry=IMPATIENT)
     world = data.draw(worlds(program=program, min_calls=1, failing=50, hostile=5, cut=3))

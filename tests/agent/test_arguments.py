@@ -384,7 +384,7 @@ async def test_deps_that_cannot_be_looked_into_are_taken() -> None:
     [
         (
             {"temprature": 1},
-            "expected options among cancel, clock, journal, observers, run_id, seed, got 'te",
+            "expected options among cancel, clock, journal, observers, parent, run_id, seed",
         ),
         ({"run_id": 3}, "run_id: expected a str, got 3"),
         ({"run_id": ""}, "run_id: expected a name, got an empty string"),

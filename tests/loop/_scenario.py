@@ -48,6 +48,7 @@ from stepfold.loop.events import (
     ModelReplied,
     OutputBound,
     Resumed,
+    Spending,
     StepPlan,
     StepPrepared,
     StopChecked,
@@ -325,12 +326,17 @@ class Run:
         return self.feed(ToolStarted(self.key(index), self.soon))
 
     def finish(
-        self, index: int = 0, outcome: ToolOutcome | str = "warm", *, took: int = TICK
+        self,
+        index: int = 0,
+        outcome: ToolOutcome | str = "warm",
+        *,
+        took: int = TICK,
+        spending: Spending | None = None,
     ) -> Transition:
         """Let a tool return, or a client answer."""
         given = succeeded(outcome) if isinstance(outcome, str) else outcome
-        at = self.soon
-        return self.feed(ToolReturned(self.key(index), given, at, started=at - took))
+        key, at = self.key(index), self.soon
+        return self.feed(ToolReturned(key, given, at, started=at - took, spending=spending))
 
     def break_down(self, index: int = 0, message: str = "no") -> Transition:
         """Let a tool fail."""

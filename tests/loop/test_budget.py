@@ -1,10 +1,20 @@
 """What a model call reserves, and what it turns out to have cost."""
 
 import pytest
+from attrs import evolve
 
-from stepfold.loop import Calling, Done, Limits, RetryPolicy, cost_budget, request_of
-from stepfold.loop.commands import CallModel, ModelCallKey
-from stepfold.loop.events import StepPlan
+from stepfold.loop import (
+    NO_LIMITS,
+    Calling,
+    Done,
+    Limits,
+    RetryPolicy,
+    ToolSpec,
+    cost_budget,
+    request_of,
+)
+from stepfold.loop.commands import CallModel, Grant, ModelCallKey, RunTool
+from stepfold.loop.events import Cancelled, Resumed, Spending, StepPlan
 from stepfold.values import (
     CallSettings,
     JsonText,
@@ -15,7 +25,18 @@ from stepfold.values import (
     Stopped,
     Usage,
 )
-from tests.loop._scenario import ONE, REFUSED, TWO, Run, call, program, reply_of, started, tool
+from tests.loop._scenario import (
+    ONE,
+    REFUSED,
+    TWO,
+    Run,
+    call,
+    calls,
+    program,
+    reply_of,
+    started,
+    tool,
+)
 
 PRICES = {
     ONE: Price(input=1_000_000, output=2_000_000),
@@ -272,3 +293,131 @@ def test_a_reply_whose_price_was_lost_counts_as_what_was_reserved() -> None:
 
     assert run.state.ledger.spent_cost == 20
     assert run.state.cost is None
+
+
+# --- grants -----------------------------------------------------------------------------------
+
+
+def grants(run: Run) -> list[Grant | None]:
+    """What the tools that were just issued may spend."""
+    return [command.grant for command in run.issued() if isinstance(command, RunTool)]
+
+
+def granting(
+    name: str = "look", limits: Limits = NO_LIMITS, *, idempotent: bool = False
+) -> ToolSpec:
+    """Make a tool that begins runs of its own."""
+    return evolve(tool(name, idempotent=idempotent), grant=limits)
+
+
+HUNDRED = Limits(tokens=100, cost=100, tool_calls=10)
+FLAT = {ONE: Price(input=1_000_000, output=1_000_000)}
+FIRST = Usage(5, 5)
+
+
+def test_a_grant_is_what_is_left_after_the_next_prompt_and_the_wrap_up() -> None:
+    """The run itself has to be able to go on (law 9)."""
+    limits = evolve(HUNDRED, wrap_up_tokens=20)
+    run = started(program(granting(), limits=limits, prices=FLAT))
+    run.reply(call(), usage=FIRST)
+
+    assert [Grant(60, 60, 9)] == grants(run)
+    ledger = run.state.ledger
+    assert (ledger.reserved, ledger.reserved_cost, ledger.reserved_calls) == (60, 60, 9)
+
+
+def test_grants_are_equal_parts_of_what_is_left_in_call_order() -> None:
+    """At most what each tool declares; what one leaves is there for those after it."""
+    little, much = Limits(tokens=8, tool_calls=0), Limits()
+    run = started(
+        program(granting("a", little), granting("b", much), tool(), limits=HUNDRED, prices=FLAT)
+    )
+    run.reply(*calls("b", "look", "a", "b"), usage=FIRST)
+
+    assert [Grant(26, 26, 2), None, Grant(8, 27, 0), Grant(46, 27, 4)] == grants(run)
+    assert run.state.ledger.reserved == 80
+
+
+def test_a_run_without_limits_grants_what_is_declared() -> None:
+    """`None` is no limit."""
+    run = started(program(granting("a", Limits(tokens=8)), granting("b")))
+    run.reply(*calls("a", "b"), usage=FIRST)
+
+    assert [Grant(8), Grant()] == grants(run)
+
+
+def test_where_nothing_is_left_nothing_is_granted() -> None:
+    """The tool runs, and can begin nothing."""
+    run = started(program(granting(), limits=Limits(tokens=15)))
+    run.reply(call(), usage=FIRST)
+
+    assert [Grant(0)] == grants(run)
+
+
+def test_what_is_spent_is_counted_and_the_rest_is_released() -> None:
+    """In all the sums of the run that called (law 9)."""
+    run = started(program(granting(), limits=HUNDRED, prices=FLAT))
+    run.reply(call(), usage=FIRST)
+    spent = Spending(Usage(20, 10), 30, 30, 30, 2)
+    run.finish(spending=spent)
+
+    ledger = run.state.ledger
+    assert Usage(25, 15) == ledger.usage
+    assert (ledger.spent, ledger.cost, ledger.spent_cost, ledger.total_issued) == (40, 40, 40, 3)
+    assert ledger.reserved_calls == 0
+    assert (ledger.reserved, ledger.reserved_cost) == (10, 10)
+    assert allowed(run) == 100 - 40 - 10
+
+
+def test_a_grant_of_which_nothing_is_told_counts_as_spent() -> None:
+    """Nobody knows better, and nobody knows the cost."""
+    run = started(program(granting(), limits=HUNDRED, prices=FLAT))
+    run.reply(call(), usage=FIRST)
+    run.finish()
+
+    assert stop_name(run) == "limit-tokens"
+    ledger = run.state.ledger
+    assert (ledger.spent, ledger.spent_cost, ledger.total_issued) == (90, 90, 10)
+    assert (ledger.reserved, ledger.reserved_cost, ledger.reserved_calls) == (0, 0, 0)
+    assert ledger.cost is None
+    assert FIRST == ledger.usage
+
+
+def test_spending_without_a_grant_counts_as_well() -> None:
+    """A driver of one's own may tell."""
+    run = started(program(tool()))
+    run.reply(call(), usage=FIRST)
+    run.finish(spending=Spending(Usage(1, 1), 2))
+
+    assert Usage(6, 6) == run.state.usage
+
+
+def test_a_cancelled_tool_has_spent_its_grant() -> None:
+    """It may have."""
+    run = started(program(granting(), limits=HUNDRED, prices=FLAT))
+    run.reply(call(), usage=FIRST)
+    run.feed(Cancelled("enough", run.soon))
+
+    assert run.state.ledger.spent == 90
+    assert run.state.ledger.reserved == 0
+
+
+@pytest.mark.parametrize(("idempotent", "spent"), [(True, 10), (False, 90)])
+def test_after_a_crash_an_idempotent_tool_keeps_its_grant(*, idempotent: bool, spent: int) -> None:
+    """It goes on with the runs that it had begun; any other one is closed, and has spent it."""
+    run = started(program(granting(idempotent=idempotent), limits=HUNDRED, prices=FLAT))
+    run.reply(call(), usage=FIRST)
+    run.start()
+    run.feed(Resumed(1, run.soon))
+
+    assert run.state.ledger.spent == spent
+    assert grants(run) == ([Grant(80, 80, 9)] if idempotent else [])
+
+
+def test_spendings_add_up() -> None:
+    """An unknown cost stays unknown."""
+    one, unknown = Spending(Usage(1, 2), 3, 4, 5, 6), Spending(cost=None)
+
+    assert Spending(Usage(2, 4), 6, 8, 10, 12) == one + one
+    assert (one + unknown).cost is None
+    assert one + Spending() == one

@@ -275,8 +275,8 @@ class Agent(Generic[Deps_contra, Out_co]):
             UsageError: an argument is wrong, or the model's id or key is not known.
         """
         given = self._begin(prompt, deps, options)
-        driver = StreamDriver(self.program, given.first, given.runtime, given.cancel)
-        return RunStream(driver, self.output, given.runtime.journal, given.header)
+        driver = StreamDriver(given.program, given.first, given.runtime, given.cancel)
+        return RunStream(driver, self.output, given)
 
     @overload
     async def answer(
@@ -322,6 +322,8 @@ class Agent(Generic[Deps_contra, Out_co]):
         for answer in answers:
             require_answer(answer)
         require_known(options)
+        if options.get("parent") is not None:
+            raise UsageError("answer: expected no parent: the run has begun already")
         if "run_id" in options or "seed" in options:
             raise UsageError("answer: expected no run_id and no seed: the run has them already")
         cancel = options.get("cancel")
@@ -425,7 +427,10 @@ class Agent(Generic[Deps_contra, Out_co]):
         journal = given.runtime.journal
         if journal is not None:
             await journal.begin(given.header)
-        return await driven(self.program, given.first, given.runtime, given.cancel)
+        driver = await driven(given.program, given.first, given.runtime, given.cancel)
+        if given.child is not None:
+            given.child.end(driver.state)
+        return driver
 
     def _begin(
         self, prompt: str | Sequence[Message], deps: object, options: RunOptions

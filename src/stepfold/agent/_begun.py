@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from typing import Generic, TypeVar, final
 
 import anyio
-from attrs import frozen
+from attrs import evolve, frozen
 
 from stepfold.agent._checks import require_options
 from stepfold.agent._options import RunOptions
 from stepfold.loop import JournalHeader, Program, Transition, begin, command_ids, standardise_prompt
-from stepfold.shell import CancelHandle, Runtime
-from stepfold.values import Message
+from stepfold.shell import CancelHandle, ChildRun, Runtime, ToolContext
+from stepfold.values import Message, UsageError
 
 D = TypeVar("D")
 
@@ -21,10 +21,12 @@ D = TypeVar("D")
 class Begun(Generic[D]):
     """A run that is about to be driven."""
 
+    program: Program
     first: Transition
     runtime: Runtime[D]
     header: JournalHeader
     cancel: CancelHandle | None
+    child: ChildRun | None
 
 
 def begun(
@@ -40,14 +42,38 @@ def begun(
     """
     cancel, run_id, seed = options.get("cancel"), options.get("run_id"), options.get("seed")
     require_options(cancel, run_id, seed)
-    run = f"run-{secrets.token_hex(8)}" if run_id is None else run_id
+    child = _child_of(options.get("parent"), program)
+    if child is not None:
+        prices = {**child.prices, **program.prices}
+        program = evolve(program, limits=child.limits, prices=prices)
+    run = run_id
+    if run is None:
+        run = f"run-{secrets.token_hex(8)}" if child is None else child.run
     drawn = secrets.randbits(63) if seed is None else seed
     at = runtime.clock.now()
     messages = standardise_prompt(prompt)
     first = begin(program, messages, run=run, seed=drawn, at=at)
     commands = command_ids(first)
     header = JournalHeader(run, drawn, at, messages, program.fingerprint, commands=commands)
-    return Begun(first, runtime, header, cancel)
+    return Begun(program, first, runtime, header, cancel, child)
+
+
+def _child_of(parent: object, program: Program) -> ChildRun | None:
+    """The run that a tool call begins, if it is one.
+
+    Raises:
+        UsageError: the tool has no grant, or its call is over.
+    """
+    if parent is None:
+        return None
+    if not isinstance(parent, ToolContext):
+        raise UsageError(f"parent: expected the ToolContext of a tool call, got {parent!r:.200}")
+    if parent.children is None:
+        raise UsageError(
+            "parent: expected the context of a tool with a grant, got that of one without: "
+            "declare it as @tool(grant=Limits(…))"
+        )
+    return parent.children.begin(program.limits)
 
 
 def in_event_loop() -> bool:

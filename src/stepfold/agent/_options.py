@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 from stepfold.loop import Limits, RetryPolicy, StopCondition, Timeouts
 from stepfold.ports import Clock, Journal, LanguageModel
-from stepfold.shell import CancelHandle, Observer
+from stepfold.shell import CancelHandle, Observer, ToolContext
 from stepfold.values import CallSettings, Price, ToolChoice
 
 
@@ -26,6 +26,8 @@ class RunOptions(ObserverOptions, total=False):
     `cancel` is a handle by which the run can be ended from beside it. `journal` is where to
     write down what happens, for `replay`. `clock` is where the time of events comes from.
     `run_id` names the run and `seed` decides the jitter of retries; both are new by default.
+    `parent` is the context of the tool call that begins this run, which then keeps to what is left
+    of the tool's grant and is named after the call; what it spends counts in the run that called.
     """
 
     cancel: CancelHandle | None
@@ -33,6 +35,7 @@ class RunOptions(ObserverOptions, total=False):
     clock: Clock | None
     run_id: str | None
     seed: int | None
+    parent: ToolContext[object] | None
 
 
 class AgentOptions(ObserverOptions, total=False):

@@ -7,16 +7,17 @@ from typing import Generic, Protocol, Self, cast, final
 from typing_extensions import TypeVar, override
 
 from stepfold.agent._answer_reader import AnswerReader
+from stepfold.agent._begun import Begun
 from stepfold.agent._output import Output
 from stepfold.agent._output_partial import PartialElements, Unfenced
 from stepfold.agent._run import Run
-from stepfold.loop import JournalHeader, LoopState
-from stepfold.ports import Journal
+from stepfold.loop import LoopState
 from stepfold.shell import RunPart
 from stepfold.values import JsonText, PartialJson, TextDelta, UsageError
 
 Out_co = TypeVar("Out_co", covariant=True)
 T = TypeVar("T")
+D = TypeVar("D")
 
 
 class _Pulled(Protocol):
@@ -51,13 +52,13 @@ class RunStream(Generic[Out_co]):
         self,
         driver: _Pulled,
         output: Output[Out_co],
-        journal: Journal | None,
-        header: JournalHeader,
+        given: Begun[D],
     ) -> None:
         self._driver = driver
         self._output = output
-        self._journal = journal
-        self._header = header
+        self._journal = given.runtime.journal
+        self._header = given.header
+        self._child = given.child
 
     async def __aenter__(self) -> Self:
         """Start the run."""
@@ -74,7 +75,11 @@ class RunStream(Generic[Out_co]):
         /,
     ) -> bool | None:
         """End the run, if it has not ended."""
-        return await self._driver.__aexit__(kind, error, traceback)
+        try:
+            return await self._driver.__aexit__(kind, error, traceback)
+        finally:
+            if self._child is not None:
+                self._child.end(self._driver.state)
 
     def __aiter__(self) -> Self:
         """Give the stream itself."""

@@ -76,7 +76,9 @@ LOOP_TAGGED: Final[Mapping[type, str]] = MappingProxyType(
 LOOP_RECORDS: Final[Mapping[type, str]] = MappingProxyType(
     {
         commands.CallKey: "call-key",
+        commands.Grant: "grant",
         commands.ModelCallKey: "model-call-key",
+        events.Spending: "spending",
         loop.JournalEntry: "journal-entry",
         loop.JournalHeader: "journal-header",
         loop.Approval: "approval",

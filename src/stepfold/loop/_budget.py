@@ -5,14 +5,24 @@ is allowed, if the user said how much. It is issued only if the limits leave roo
 for some output, and it is told to stay within that room. Money follows tokens: the same figures at
 the dearest price that the model has for them, in whole micro-units.
 
+Tools that begin runs of their own are granted a part of what is left when they are issued: each at
+most what it declares, and at most an equal part for those that are yet to be granted one, in call
+order. The next prompt of the run itself and its wrap-up are kept back. A grant is reserved while
+the tool runs, and settled by what it says that these runs have spent.
+
 What is unknown never counts as nothing. A reply without figures counts as its prompt and all the
 output that it was allowed; an attempt that failed counts as what it had reserved, unless the
-provider refused it before doing any work.
+provider refused it before doing any work; a grant of which nothing is told counts as spent.
 """
 
+from collections.abc import Sequence
+
 from stepfold.loop._draft import Draft
+from stepfold.loop._limits import Limits
 from stepfold.loop._program import Program
 from stepfold.loop._state import Calling
+from stepfold.loop.commands import Grant
+from stepfold.loop.events import Spending
 from stepfold.values import NO_USAGE, JsonText, ModelReply, Stop, Usage
 
 LIMIT_COST = "limit-cost"
@@ -141,3 +151,59 @@ def settle_attempt(
     gave_nothing = total is None and (partial is None or not partial.content)
     out.settle_cost(calling.reserved_cost, spent, 0 if gave_nothing else cost)
     return cost
+
+
+# --- grants -----------------------------------------------------------------------------------
+
+
+def grants_of(program: Program, out: Draft, declared: Sequence[Limits]) -> Sequence[Grant]:
+    """Reserve a grant for each of some tools, in call order."""
+    limits = program.limits
+    wrap_up = limits.wrap_up_tokens or 0
+    tokens = cost = calls = None
+    if limits.tokens is not None:
+        tokens = max(0, limits.tokens - wrap_up - out.spent - out.reserved - out.estimate)
+    if limits.cost is not None:
+        price = program.prices.get(program.models[0])
+        kept_back = 0 if price is None else price.cost_at_most(out.estimate, wrap_up)
+        cost = max(0, limits.cost - kept_back - out.spent_cost - out.reserved_cost)
+    if limits.tool_calls is not None:
+        calls = max(0, limits.tool_calls - out.total_issued - out.reserved_calls)
+    grants: list[Grant] = []
+    for place, most in enumerate(declared):
+        others = len(declared) - place
+        grant = Grant(
+            _part_of(tokens, others, most.tokens),
+            _part_of(cost, others, most.cost),
+            _part_of(calls, others, most.tool_calls),
+        )
+        tokens = None if tokens is None else tokens - (grant.tokens or 0)
+        cost = None if cost is None else cost - (grant.cost or 0)
+        calls = None if calls is None else calls - (grant.tool_calls or 0)
+        out.reserved += grant.tokens or 0
+        out.reserved_cost += grant.cost or 0
+        out.reserved_calls += grant.tool_calls or 0
+        grants.append(grant)
+    return grants
+
+
+def _part_of(left: int | None, others: int, most: int | None) -> int | None:
+    if left is None:
+        return most
+    part = left // others
+    return part if most is None else min(part, most)
+
+
+def settle_grant(out: Draft, grant: Grant | None, spending: Spending | None) -> None:
+    """Release what a tool was granted, and count what it has spent: all of it, if nobody tells."""
+    granted = NOTHING_GRANTED if grant is None else grant
+    tokens, cost = granted.tokens or 0, granted.cost or 0
+    calls = granted.tool_calls or 0
+    told = Spending(NO_USAGE, tokens, None, cost, calls) if spending is None else spending
+    out.settle(tokens, told.tokens, told.usage)
+    out.settle_cost(cost, told.spent_cost, told.cost)
+    out.reserved_calls -= calls
+    out.total_issued += told.tool_calls
+
+
+NOTHING_GRANTED = Grant()

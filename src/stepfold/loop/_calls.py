@@ -10,7 +10,9 @@ from collections.abc import Mapping, Sequence
 
 from attrs import evolve
 
+from stepfold.loop._budget import grants_of, settle_grant
 from stepfold.loop._draft import Draft, Work
+from stepfold.loop._limits import NO_LIMITS
 from stepfold.loop._program import Program, ToolSpec
 from stepfold.loop._state import Approval, Slot, slot_key
 from stepfold.loop.commands import BindCall, CallKey, RepairCall, ResolveApproval, RunTool
@@ -139,6 +141,8 @@ def finished(
 ) -> Slot:
     """Answer a call, and tell so."""
     out.notes.append(ToolFinished(key, part))
+    if slot.grant is not None:  # nobody has told what it spent
+        settle_grant(out, slot.grant, None)
     return slot.done(part, elapsed)
 
 
@@ -232,6 +236,7 @@ def issue(program: Program, out: Draft, work: Work) -> None:
     limit_of = dict(limits.calls_of)
     issued = dict(out.issued)
     step, slots = work.step, work.slots
+    granted: list[tuple[int, int]] = []
     for place, slot in enumerate(slots):
         if slot.status != "ready":
             continue
@@ -257,10 +262,27 @@ def issue(program: Program, out: Draft, work: Work) -> None:
                 issued[name] = issued.get(name, 0) + 1
             timeout = program.timeout_of(spec)
             deadline = None if timeout is None else out.now + timeout
+            if spec.grant is not None:
+                granted.append((place, len(out.commands)))
             out.commands.append(RunTool(slot_key(step, slot), name, deadline))
             slots[place] = slot.running(deadline)
     if issued:
         out.issued = tuple(sorted(issued.items()))
+    if granted:
+        _grant(program, out, work, granted)
+
+
+def _grant(program: Program, out: Draft, work: Work, granted: list[tuple[int, int]]) -> None:
+    """Reserve what the issued tools may spend by runs of their own, in call order.
+
+    Takes the place of each slot, and that of its command.
+    """
+    declared = [program.tools[work.slots[place].call.tool_name].grant for place, _ in granted]
+    grants = grants_of(program, out, [limits or NO_LIMITS for limits in declared])
+    for (place, position), grant in zip(granted, grants, strict=True):
+        slot = work.slots[place] = evolve(work.slots[place], grant=grant)
+        key, name = slot_key(work.step, slot), slot.call.tool_name
+        out.commands[position] = RunTool(key, name, slot.deadline, grant)
 
 
 def _taken_as_output(step: int, slot: Slot, before: Sequence[Slot], out: Draft) -> Slot:

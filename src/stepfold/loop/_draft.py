@@ -48,6 +48,7 @@ class Draft:
         "output_retries",
         "phase",
         "reserved",
+        "reserved_calls",
         "reserved_cost",
         "spent",
         "spent_cost",
@@ -81,6 +82,7 @@ class Draft:
         self.cost: int | None = ledger.cost
         self.spent_cost: int = ledger.spent_cost
         self.reserved_cost: int = ledger.reserved_cost
+        self.reserved_calls: int = ledger.reserved_calls
 
     @property
     def run(self) -> str:
@@ -120,6 +122,7 @@ class Draft:
             self.cost,
             self.spent_cost,
             self.reserved_cost,
+            self.reserved_calls,
         )
         return LoopState(
             self.identity,

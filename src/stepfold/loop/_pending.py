@@ -64,7 +64,7 @@ def _of_slots(working: Working) -> tuple[Command, ...]:
             case "deciding":
                 commands.append(ResolveApproval(key))
             case "running":
-                commands.append(RunTool(key, slot.call.tool_name, slot.deadline))
+                commands.append(RunTool(key, slot.call.tool_name, slot.deadline, slot.grant))
             case _:
                 pass
     return tuple(commands)

@@ -81,7 +81,8 @@ class ToolSpec:
     person (`always`), or a policy that is asked for each call. `binds` asks the shell to build
     the arguments before anything runs, for tools whose types have validators of their own.
     `timeout` is in nanoseconds. `is_output` is true for the tool by which a model gives the
-    output: the loop answers its calls itself.
+    output: the loop answers its calls itself. A tool that begins runs of its own has a `grant`:
+    the most that a call of it may take for them of what the run has left.
     """
 
     definition: ToolDefinition
@@ -92,11 +93,23 @@ class ToolSpec:
     idempotent: bool = False
     timeout: int | None = None
     is_output: bool = False
+    grant: Limits | None = None
 
     @property
     def name(self) -> str:
         """The name that the model knows."""
         return self.definition.name
+
+
+def _figures_of(limits: Limits) -> list[object]:
+    return [
+        limits.steps,
+        limits.tokens,
+        limits.tool_calls,
+        [list(pair) for pair in limits.calls_of],
+        limits.wrap_up_tokens,
+        limits.cost,
+    ]
 
 
 @final
@@ -283,6 +296,7 @@ class Program:
                     tool.binds,
                     tool.idempotent,
                     tool.timeout,
+                    None if tool.grant is None else _figures_of(tool.grant),
                 ]
                 for tool in self.tools.values()
             ],
@@ -293,14 +307,7 @@ class Program:
                 *self._output_outline(),
             ],
             "stop_when": condition_name(self.stop_when),
-            "limits": [
-                limits.steps,
-                limits.tokens,
-                limits.tool_calls,
-                [list(pair) for pair in limits.calls_of],
-                limits.wrap_up_tokens,
-                limits.cost,
-            ],
+            "limits": _figures_of(limits),
             "prices": [
                 [model, price.input, price.output, price.cache_read, price.cache_write]
                 + [price.reasoning]

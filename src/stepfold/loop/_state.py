@@ -12,7 +12,7 @@ from attrs import field, frozen
 
 from stepfold.loop._ids import NO_IDS, IdSet
 from stepfold.loop._stop import Progress
-from stepfold.loop.commands import CallKey, Command, ModelCallKey
+from stepfold.loop.commands import CallKey, Command, Grant, ModelCallKey
 from stepfold.loop.events import MessageSteered, StepPlan, ToolOutcome
 from stepfold.loop.notes import Note
 from stepfold.values import (
@@ -79,7 +79,8 @@ class Slot:
     """One client call of a step, from its arrival to its answer.
 
     `attempt` rises with every repair and every new start, so that a late answer cannot be taken
-    for a new one. `held` is a client's result that came before its step was at rest.
+    for a new one. `held` is a client's result that came before its step was at rest. `grant` is
+    what is reserved for it while it runs.
     """
 
     index: int
@@ -93,6 +94,7 @@ class Slot:
     elapsed: int | None = None
     held: ToolOutcome | None = None
     repaired: bool = False
+    grant: Grant | None = None
 
     def done(self, part: ToolResult | ToolError, elapsed: int | None = None) -> "Slot":
         """This slot, answered."""
@@ -121,6 +123,7 @@ class Slot:
             self.approval,
             deadline,
             repaired=self.repaired,
+            grant=self.grant,
         )
 
     @property
@@ -370,7 +373,9 @@ class Ledger:
     `spent_cost` and `reserved_cost` are the same in micro-units. `usage` and `cost` are what the
     replies reported; `cost` is `None` as soon as that of one reply is unknown. `called` counts
     calls of known tools in replies, `issued` tool runs, both as sorted pairs. `estimate` is what
-    the next prompt will take at least: the total of the last reply.
+    the next prompt will take at least: the total of the last reply. What was granted to running
+    tools is reserved, and what the runs that they began have spent is in all the sums: their tool
+    calls in `total_issued`, of which `reserved_calls` are granted.
     `output_retries` counts the answers that were sent back.
     """
 
@@ -385,6 +390,7 @@ class Ledger:
     cost: int | None = None
     spent_cost: int = 0
     reserved_cost: int = 0
+    reserved_calls: int = 0
 
 
 @final

@@ -48,6 +48,7 @@ never issued is a mistake of the host's and raises `IllegalEvent`.
 
 from attrs import evolve
 
+from stepfold.loop._budget import settle_grant
 from stepfold.loop._calls import (
     admit,
     answered,
@@ -306,6 +307,9 @@ def _on_tool(program: Program, out: Draft, event: ToolReturned | ToolStarted) ->
             if isinstance(phase, Working) and slot.status == "running":
                 out.at(event.at)
                 work = Work.of(phase)
+                if slot.grant is not None or event.spending is not None:
+                    settle_grant(out, slot.grant, event.spending)
+                    slot = evolve(slot, grant=None)
                 part = outcome_part(slot.call, outcome)
                 elapsed = max(0, event.at - event.started)
                 work.slots[place] = finished(key, slot, part, out, elapsed)

@@ -90,15 +90,31 @@ class ResolveApproval:
 
 @final
 @frozen(order=False)
+class Grant:
+    """What a tool call may spend by runs of its own: a part of the limits of the run that calls it.
+
+    `tokens`, `cost` (in micro-units) and `tool_calls` are for all of these runs together, and
+    reserved while the tool runs; `None` is no limit.
+    """
+
+    tokens: int | None = None
+    cost: int | None = None
+    tool_calls: int | None = None
+
+
+@final
+@frozen(order=False)
 class RunTool:
     """Run a tool; answered by `ToolReturned`, after `ToolStarted` if it is not idempotent.
 
-    A tool that is not done at `deadline` has failed.
+    A tool that is not done at `deadline` has failed. A tool that begins runs of its own does so
+    within its `grant`.
     """
 
     key: CallKey
     tool_name: str
     deadline: Instant | None = None
+    grant: Grant | None = None
 
 
 @final
@@ -149,6 +165,7 @@ __all__ = (
     "CallModel",
     "CheckStop",
     "Command",
+    "Grant",
     "ModelCallKey",
     "PrepareStep",
     "RepairCall",

@@ -15,6 +15,7 @@ from attrs import field, frozen
 from stepfold.loop._plan import StepPlan
 from stepfold.loop.commands import CallKey, ModelCallKey
 from stepfold.values import (
+    NO_USAGE,
     ChunkGaps,
     HookFailed,
     Instant,
@@ -24,6 +25,7 @@ from stepfold.values import (
     Stop,
     ToolErrorKind,
     ToolOutput,
+    Usage,
     UserMessage,
 )
 
@@ -160,16 +162,44 @@ class ToolStarted:
 
 @final
 @frozen(order=False)
+class Spending:
+    """What the runs that a tool call began have spent together.
+
+    `usage` and `cost` (in micro-units; `None` is unknown) are what their replies reported; `tokens`
+    and `spent_cost` are what their hard budgets count; `tool_calls` are the tools that they ran.
+    """
+
+    usage: Usage = NO_USAGE
+    tokens: int = 0
+    cost: int | None = 0
+    spent_cost: int = 0
+    tool_calls: int = 0
+
+    def __add__(self, other: "Spending") -> "Spending":
+        unknown = self.cost is None or other.cost is None
+        return Spending(
+            self.usage + other.usage,
+            self.tokens + other.tokens,
+            None if unknown else (self.cost or 0) + (other.cost or 0),
+            self.spent_cost + other.spent_cost,
+            self.tool_calls + other.tool_calls,
+        )
+
+
+@final
+@frozen(order=False)
 class ToolReturned:
     """A tool call ended; its outcome is what the model will be told.
 
-    `key` is that of a `RunTool`, or of an `OpenCall` that a client answers.
+    `key` is that of a `RunTool`, or of an `OpenCall` that a client answers. `spending` is what runs
+    that it began have spent; a grant of which nothing is told counts as spent.
     """
 
     key: CallKey
     outcome: ToolOutcome
     at: Instant
     started: Instant = field(kw_only=True)
+    spending: Spending | None = field(default=None, kw_only=True)
 
 
 @final
@@ -277,6 +307,7 @@ __all__ = (
     "ModelReplied",
     "OutputBound",
     "Resumed",
+    "Spending",
     "StepPlan",
     "StepPrepared",
     "StopChecked",

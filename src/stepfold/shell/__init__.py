@@ -1,6 +1,7 @@
 """Floor 4: carries out what the loop decides, on asyncio, on trio and without an event loop."""
 
 from stepfold.shell._cancel import CancelHandle
+from stepfold.shell._children import ChildRun, ChildRuns
 from stepfold.shell._clock import SystemClock
 from stepfold.shell._declare import (
     ClientToolDecorator,
@@ -66,6 +67,8 @@ __all__ = (
     "ApprovalPolicy",
     "ApprovalRule",
     "CancelHandle",
+    "ChildRun",
+    "ChildRuns",
     "ClientToolDecorator",
     "ClientToolKeywords",
     "Driver",

@@ -5,6 +5,7 @@ from typing import Concatenate, ParamSpec, Protocol, TypeVar, overload
 
 from typing_extensions import TypedDict, Unpack
 
+from stepfold.loop import Limits
 from stepfold.shell._tool import AnyTool, Tool, ToolContext, ToolOptions
 from stepfold.values import UsageError
 
@@ -29,6 +30,7 @@ class ToolKeywords(ClientToolKeywords, total=False):
     idempotent: bool
     timeout: float | None
     async_only: bool
+    grant: Limits | None
 
 
 class ToolDecorator(Protocol):
@@ -93,7 +95,9 @@ def tool(
             seconds after which a call has failed, whether or not the function has ended. `strict`:
             whether the provider shall enforce the schema; by default its own choice. `examples`:
             inputs to show to the model; each has to fit the schema. `async_only`: whether the
-            function needs an event loop; `drive_sync` then refuses it.
+            function needs an event loop; `drive_sync` then refuses it. `grant`: the most that a
+            call may spend by runs that it begins with `parent=`, of what the run that calls it has
+            left; `Limits()` is as much as there is.
 
     Raises:
         UsageError: the signature has no JSON form, or an option is wrong; the text says which.

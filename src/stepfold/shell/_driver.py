@@ -64,6 +64,7 @@ from stepfold.loop.events import (
 from stepfold.loop.notes import Note
 from stepfold.ports import BLOCKING, KEEPER, Clock, LanguageModel
 from stepfold.shell._cancel import CancelHandle
+from stepfold.shell._children import children_of
 from stepfold.shell._execute import binding_error, execute
 from stepfold.shell._fitting import require_fitting
 from stepfold.shell._hooks import decided, prepared, repaired, stop_checked
@@ -404,6 +405,7 @@ class Driver(Generic[D]):
             if self.is_over:  # somebody asked the run to end while that was written
                 return
         context: object = None
+        children = children_of(self.program, command, self.state.identity.run)
         if tool.takes_context or self.watch is not None:
             context = seen = ToolContext(
                 self.runtime.deps,
@@ -412,6 +414,7 @@ class Driver(Generic[D]):
                 self.state.messages,
                 f"{self.state.identity.run}/{key.step}/{key.index}",
                 command.deadline,
+                children=children,
             )
             if self.watch is not None:
                 run, at = self.state.identity.run, self.clock.now()
@@ -424,7 +427,9 @@ class Driver(Generic[D]):
         outcome = await execute(
             tool, call, context, deadline, timeout, self.clock, self.waiting, show
         )
-        await self.feed(ToolReturned(key, outcome, self.clock.now(), started=started))
+        spending = None if children is None else children.close()
+        at = self.clock.now()
+        await self.feed(ToolReturned(key, outcome, at, started=started, spending=spending))
 
     # --- an end from outside ------------------------------------------------------------------
 

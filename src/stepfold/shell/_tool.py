@@ -28,7 +28,8 @@ from typing import (
 from attrs import field, frozen
 from typing_extensions import override
 
-from stepfold.loop import ToolSpec
+from stepfold.loop import Limits, ToolSpec
+from stepfold.loop.events import Spending
 from stepfold.schema import (
     Decoder,
     Parameters,
@@ -38,13 +39,16 @@ from stepfold.schema import (
     parameters_of,
     schema_of,
 )
+from stepfold.shell._children import ChildRuns
 from stepfold.values import (
+    NO_USAGE,
     Failure,
     Instant,
     JsonText,
     Message,
     Success,
     ToolDefinition,
+    Usage,
     UsageError,
 )
 
@@ -74,6 +78,30 @@ class ToolContext(Generic[D_co]):
     messages: tuple[Message, ...]
     idempotency_key: str
     deadline: Instant | None = None
+    children: ChildRuns | None = field(default=None, kw_only=True, eq=False, repr=False)
+
+    @property
+    def grant(self) -> Limits | None:
+        """What runs that this call begins may spend together; `None` if the tool has no grant.
+
+        Give the context itself to them, as `parent=`: they keep to what is left of the grant, and
+        what they spend counts in the run that called the tool.
+        """
+        return None if self.children is None else self.children.limits
+
+    def report(self, usage: Usage = NO_USAGE, *, cost: int | None = 0) -> None:
+        """Tell what this call spent beside runs begun with `parent=`; `report()` is nothing.
+
+        `cost` is in micro-units; `None` is unknown. A call with a grant that begins no run and
+        reports nothing counts as having spent all of it.
+
+        Raises:
+            UsageError: the tool has no grant.
+        """
+        if self.children is None:
+            msg = "report: expected a tool with a grant, as @tool(grant=Limits(…)), got none"
+            raise UsageError(msg)
+        self.children.report(Spending(usage, usage.total_tokens or 0, cost, cost or 0))
 
 
 def _tuple(given: Sequence[object]) -> tuple[object, ...]:
@@ -94,6 +122,7 @@ class ToolOptions:
     examples: Sequence[object] = field(default=(), converter=_tuple)
     async_only: bool = False
     executes: bool = True
+    grant: Limits | None = None
 
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -264,6 +293,7 @@ def _spec_of(function: object, options: ToolOptions, parameters: Parameters) -> 
         )
         raise UsageError(msg)
     _require_timeout(name, options.timeout)
+    _require_grant(name, options.grant)
     decoder = decoder_of(parameters.form)
     description = options.description
     definition = ToolDefinition(
@@ -281,12 +311,24 @@ def _spec_of(function: object, options: ToolOptions, parameters: Parameters) -> 
         binds=binds_user_code(parameters.form),
         idempotent=options.idempotent,
         timeout=None if options.timeout is None else int(options.timeout * 1_000_000_000),
+        grant=options.grant,
     )
 
 
 def _require_timeout(name: str, given: object) -> None:
     if given is not None and not (isinstance(given, int | float) and 0 < given < math.inf):
         msg = f"tool {name}: expected a timeout of more than 0 seconds, got {given!r}"
+        raise UsageError(msg)
+
+
+def _require_grant(name: str, given: object) -> None:
+    if given is None:
+        return
+    if not isinstance(given, Limits):
+        msg = f"tool {name}, grant: expected Limits, got {given!r:.200}"
+        raise UsageError(msg)
+    if given.calls_of:
+        msg = f"tool {name}, grant: expected no calls_of: each run knows its own tools"
         raise UsageError(msg)
 
 

@@ -35,6 +35,7 @@ from stepfold.loop.events import (
     ModelFailed,
     ModelReplied,
     OutputBound,
+    Spending,
     StepPlan,
     StepPrepared,
     StopChecked,
@@ -85,9 +86,9 @@ class World:
     that the provider still owes. `plans` are of
     the prepare function, by step. `outcomes` are of tools and clients; `answers` tell
     whether people agree (`None`: neither they nor a client answer); `outputs` are what validators
-    say of final answers. A failed attempt reports
-    what had come of the reply until then if `reports_partial`. `announces` makes the world tell
-    of the start of idempotent tools as well.
+    say of final answers. A failed attempt reports what had come of the reply until then if
+    `reports_partial`. `spendings` are what the runs of tools with a grant have spent, `None` if
+    nobody tells. `announces` makes the world tell of the start of idempotent tools as well.
     """
 
     turns: tuple[Turn, ...] = ()
@@ -99,6 +100,7 @@ class World:
     answers: tuple[bool | None, ...] = (True,)
     stops: tuple[Stop | HookFailed | None, ...] = (None,)
     outputs: tuple[str | None, ...] = (None,)
+    spendings: tuple[Spending | None, ...] = (None,)
     reports_partial: bool = False
     announces: bool = False
 
@@ -117,7 +119,9 @@ class World:
                     self.announces or not program.tools[command.tool_name].idempotent
                 ):
                     return ToolStarted(key, at)
-                return ToolReturned(key, self._outcome(slot), at, started=at - 1)
+                spending = self._spending(command)
+                outcome = self._outcome(slot)
+                return ToolReturned(key, outcome, at, started=at - 1, spending=spending)
             case PrepareStep(step):
                 known = step < len(self.plans)
                 return StepPrepared(step, self.plans[step] if known else StepPlan(), at)
@@ -176,6 +180,17 @@ class World:
         """What a tool gives: a function of the call alone, however often it runs."""
         call = slot.call
         return _entry(self.outcomes, f"{call.tool_call_id} {call.tool_name} {call.input}")
+
+    def _spending(self, command: RunTool) -> Spending | None:
+        """What the runs of a tool with a grant have spent; their calls keep to the grant."""
+        grant = command.grant
+        if grant is None:
+            return None
+        key = command.key  # but for the attempt: a child run that is resumed spends no more
+        spent = _entry(self.spendings, f"{command.tool_name} {key.step} {key.index}")
+        if spent is None or grant.tool_calls is None:
+            return spent
+        return evolve(spent, tool_calls=min(spent.tool_calls, grant.tool_calls))
 
     def _time(self, state: LoopState, command: Command) -> Instant:
         """When a command is answered: a function of its place, whatever else has happened."""

@@ -3,7 +3,7 @@ from typing import Required
 from typing_extensions import TypedDict
 from stepfold.loop import Limits, RetryPolicy, StopCondition, Timeouts
 from stepfold.ports import Clock, Journal, LanguageModel
-from stepfold.shell import CancelHandle, Observer
+from stepfold.shell import CancelHandle, Observer, ToolContext
 from stepfold.values import CallSettings, Price, ToolChoice
 
 class ObserverOptions(TypedDict, total=False):
@@ -15,6 +15,7 @@ class RunOptions(ObserverOptions, total=False):
     clock: Clock | None
     run_id: str | None
     seed: int | None
+    parent: ToolContext[object] | None
 
 class AgentOptions(ObserverOptions, total=False):
     instructions: str

@@ -2,15 +2,16 @@ from collections.abc import AsyncIterator, Mapping
 from types import TracebackType
 from typing import Generic, Protocol, Self, final
 from typing_extensions import TypeVar
+from stepfold.agent._begun import Begun
 from stepfold.agent._output import Output
 from stepfold.agent._run import Run
-from stepfold.loop import JournalHeader, LoopState
-from stepfold.ports import Journal
+from stepfold.loop import LoopState
 from stepfold.shell import RunPart
 from stepfold.values import JsonText, PartialJson
 
 Out_co = TypeVar("Out_co", covariant=True)
 T = TypeVar("T")
+D = TypeVar("D")
 
 class _Pulled(Protocol):
     @property
@@ -31,13 +32,7 @@ class _Pulled(Protocol):
 
 @final
 class RunStream(Generic[Out_co]):
-    def __init__(
-        self,
-        driver: _Pulled,
-        output: Output[Out_co],
-        journal: Journal | None,
-        header: JournalHeader,
-    ) -> None: ...
+    def __init__(self, driver: _Pulled, output: Output[Out_co], given: Begun[D]) -> None: ...
     async def __aenter__(self) -> Self: ...
     async def __aexit__(
         self,

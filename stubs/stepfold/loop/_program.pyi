@@ -48,6 +48,7 @@ class ToolSpec:
     idempotent: bool = False
     timeout: int | None = None
     is_output: bool = False
+    grant: Limits | None = None
 
     @property
     def name(self) -> str: ...

@@ -2,7 +2,7 @@ from typing import Literal, TypeAlias, final
 from attrs import field, frozen
 from stepfold.loop._ids import NO_IDS, IdSet
 from stepfold.loop._stop import Progress
-from stepfold.loop.commands import Command, ModelCallKey
+from stepfold.loop.commands import Command, Grant, ModelCallKey
 from stepfold.loop.events import MessageSteered, StepPlan, ToolOutcome
 from stepfold.loop.notes import Note
 from stepfold.values import (
@@ -55,6 +55,7 @@ class Slot:
     elapsed: int | None = None
     held: ToolOutcome | None = None
     repaired: bool = False
+    grant: Grant | None = None
 
     def done(self, part: ToolResult | ToolError, elapsed: int | None = None) -> "Slot": ...
     def running(self, deadline: Instant | None) -> "Slot": ...
@@ -190,6 +191,7 @@ class Ledger:
     cost: int | None = None
     spent_cost: int = 0
     reserved_cost: int = 0
+    reserved_calls: int = 0
 
 @final
 @frozen(order=False)

@@ -49,10 +49,18 @@ class ResolveApproval:
 
 @final
 @frozen(order=False)
+class Grant:
+    tokens: int | None = None
+    cost: int | None = None
+    tool_calls: int | None = None
+
+@final
+@frozen(order=False)
 class RunTool:
     key: CallKey
     tool_name: str
     deadline: Instant | None = None
+    grant: Grant | None = None
 
 @final
 @frozen(order=False)
@@ -85,6 +93,7 @@ __all__ = (
     "CallModel",
     "CheckStop",
     "Command",
+    "Grant",
     "ModelCallKey",
     "PrepareStep",
     "RepairCall",

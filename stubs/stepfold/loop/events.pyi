@@ -3,6 +3,7 @@ from attrs import field, frozen
 from stepfold.loop._plan import StepPlan
 from stepfold.loop.commands import CallKey, ModelCallKey
 from stepfold.values import (
+    NO_USAGE,
     ChunkGaps,
     HookFailed,
     Instant,
@@ -12,6 +13,7 @@ from stepfold.values import (
     Stop,
     ToolErrorKind,
     ToolOutput,
+    Usage,
     UserMessage,
 )
 
@@ -102,11 +104,23 @@ class ToolStarted:
 
 @final
 @frozen(order=False)
+class Spending:
+    usage: Usage = NO_USAGE
+    tokens: int = 0
+    cost: int | None = 0
+    spent_cost: int = 0
+    tool_calls: int = 0
+
+    def __add__(self, other: "Spending") -> "Spending": ...
+
+@final
+@frozen(order=False)
 class ToolReturned:
     key: CallKey
     outcome: ToolOutcome
     at: Instant
     started: Instant = field(kw_only=True)
+    spending: Spending | None = field(default=None, kw_only=True)
 
 @final
 @frozen(order=False)
@@ -182,6 +196,7 @@ __all__ = (
     "ModelReplied",
     "OutputBound",
     "Resumed",
+    "Spending",
     "StepPlan",
     "StepPrepared",
     "StopChecked",

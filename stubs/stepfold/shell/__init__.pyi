@@ -1,4 +1,5 @@
 from stepfold.shell._cancel import CancelHandle
+from stepfold.shell._children import ChildRun, ChildRuns
 from stepfold.shell._clock import SystemClock
 from stepfold.shell._declare import (
     ClientToolDecorator,
@@ -64,6 +65,8 @@ __all__ = (
     "ApprovalPolicy",
     "ApprovalRule",
     "CancelHandle",
+    "ChildRun",
+    "ChildRuns",
     "ClientToolDecorator",
     "ClientToolKeywords",
     "Driver",

@@ -1,6 +1,7 @@
 from collections.abc import Callable, Sequence
 from typing import Concatenate, ParamSpec, Protocol, TypeVar, overload
 from typing_extensions import TypedDict, Unpack
+from stepfold.loop import Limits
 from stepfold.shell._tool import AnyTool, Tool, ToolContext
 
 D = TypeVar("D")
@@ -18,6 +19,7 @@ class ToolKeywords(ClientToolKeywords, total=False):
     idempotent: bool
     timeout: float | None
     async_only: bool
+    grant: Limits | None
 
 class ToolDecorator(Protocol):
     @overload

@@ -3,9 +3,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Concatenate, Generic, ParamSpec, Self, TypeVar, final, overload
 from attrs import field, frozen
 from typing_extensions import override
-from stepfold.loop import ToolSpec
+from stepfold.loop import Limits, ToolSpec
 from stepfold.schema import Parameters
-from stepfold.values import Instant, JsonText, Message
+from stepfold.shell._children import ChildRuns
+from stepfold.values import NO_USAGE, Instant, JsonText, Message, Usage
 
 D = TypeVar("D")
 D_co = TypeVar("D_co", covariant=True)
@@ -25,6 +26,11 @@ class ToolContext(Generic[D_co]):
     messages: tuple[Message, ...]
     idempotency_key: str
     deadline: Instant | None = None
+    children: ChildRuns | None = field(default=None, kw_only=True)
+
+    @property
+    def grant(self) -> Limits | None: ...
+    def report(self, usage: Usage = NO_USAGE, *, cost: int | None = 0) -> None: ...
 
 def _tuple(given: Sequence[object]) -> tuple[object, ...]: ...
 
@@ -40,6 +46,7 @@ class ToolOptions:
     examples: Sequence[object] = field(default=(), converter=_tuple)
     async_only: bool = False
     executes: bool = True
+    grant: Limits | None = None
 
 class AnyTool(Generic[D_contra, Returned_co]):
     def __init__(self, function: object, options: ToolOptions) -> None: ...

@@ -2,7 +2,14 @@ from typing import final
 from attrs import frozen
 from stepfold.loop import LoopState, Program
 from stepfold.loop.commands import Command
-from stepfold.loop.events import ApprovalDecision, Event, StepPlan, ToolOutcome, ToolSucceeded
+from stepfold.loop.events import (
+    ApprovalDecision,
+    Event,
+    Spending,
+    StepPlan,
+    ToolOutcome,
+    ToolSucceeded,
+)
 from stepfold.values import HookFailed, ModelErrorReason, ModelReply, OpenRequest, Stop, TextOutput
 
 @final
@@ -23,6 +30,7 @@ class World:
     answers: tuple[bool | None, ...] = (True,)
     stops: tuple[Stop | HookFailed | None, ...] = (None,)
     outputs: tuple[str | None, ...] = (None,)
+    spendings: tuple[Spending | None, ...] = (None,)
     reports_partial: bool = False
     announces: bool = False
 

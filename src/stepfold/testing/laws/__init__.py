@@ -9,6 +9,7 @@ from stepfold.testing.laws._budgets import (
     budgets_hold,
     cost_is_that_of_the_replies,
     cost_keeps_its_limit,
+    grants_keep_the_limits,
     tokens_keep_their_limit,
     tool_calls_keep_their_limits,
 )
@@ -82,6 +83,7 @@ __all__ = (
     "fold_ignores_chunks",
     "forgeries",
     "generate_is_the_folded_stream",
+    "grants_keep_the_limits",
     "history_is_repaired_once",
     "history_only_grows",
     "interrupted_calls",

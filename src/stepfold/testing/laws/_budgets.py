@@ -1,10 +1,11 @@
 """Law 9: what is reserved, what is spent, and that no limit is exceeded."""
 
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
-from stepfold.loop import Calling, Ledger, LoopState, Phase, Program
+from stepfold.loop import Calling, Ledger, LoopState, Phase, Program, Transition, Working
 from stepfold.loop.commands import RunTool
-from stepfold.testing._simulation import Trace
+from stepfold.loop.events import ToolReturned
+from stepfold.testing._simulation import Moment, Trace
 from stepfold.testing.laws._equal import require, require_equal
 
 Place: TypeAlias = tuple[int, int]
@@ -17,16 +18,18 @@ def budgets_hold(program: Program, state: LoopState) -> None:
     A model call is issued only if all that it may cost, as far as one can know before, fits.
     """
     limits, ledger, phase = program.limits, state.ledger, state.phase
-    tokens, cost = _reserved_by(phase)
+    tokens, cost, calls = _reserved_by(phase)
     require_equal(ledger.reserved, tokens, "reserved tokens, and those of what is pending")
     require_equal(ledger.reserved_cost, cost, "reserved money, and that of what is pending")
+    require_equal(ledger.reserved_calls, calls, "reserved tool calls, and those of what is pending")
     if limits.steps is not None:
         begun = len(state.steps) + isinstance(phase, Calling)
         require(begun <= limits.steps, f"{begun} steps, and the limit is {limits.steps}")
     if limits.tool_calls is not None:
+        count = ledger.total_issued + ledger.reserved_calls
         require(
-            ledger.total_issued <= limits.tool_calls,
-            f"{ledger.total_issued} tool calls, and the limit is {limits.tool_calls}",
+            count <= limits.tool_calls,
+            f"{count} tool calls, and the limit is {limits.tool_calls}",
         )
     issued = dict(ledger.issued)
     for name, most in limits.calls_of:
@@ -36,9 +39,18 @@ def budgets_hold(program: Program, state: LoopState) -> None:
         _call_is_within(program, ledger, phase)
 
 
-def _reserved_by(phase: Phase) -> tuple[int, int]:
-    """The tokens and the micro-units that a phase has reserved."""
-    return (phase.reserved, phase.reserved_cost) if isinstance(phase, Calling) else (0, 0)
+def _reserved_by(phase: Phase) -> tuple[int, int, int]:
+    """The tokens, the micro-units and the tool calls that a phase has reserved."""
+    if isinstance(phase, Calling):
+        return phase.reserved, phase.reserved_cost, 0
+    if not isinstance(phase, Working):
+        return 0, 0, 0
+    grants = [slot.grant for slot in phase.slots if slot.grant is not None]
+    return (
+        sum(grant.tokens or 0 for grant in grants),
+        sum(grant.cost or 0 for grant in grants),
+        sum(grant.tool_calls or 0 for grant in grants),
+    )
 
 
 def _call_is_within(program: Program, ledger: Ledger, calling: Calling) -> None:
@@ -61,6 +73,24 @@ def _call_is_within(program: Program, ledger: Ledger, calling: Calling) -> None:
         )
 
 
+def grants_keep_the_limits(program: Program, transition: Transition) -> None:
+    """Law 9: what is granted to tools when they are issued is not spent and not reserved before."""
+    limits, ledger = program.limits, transition.state.ledger
+    grants = [
+        command.grant
+        for command in transition.commands
+        if isinstance(command, RunTool) and command.grant is not None
+    ]
+    for what, most, granted, taken in (
+        ("tokens", limits.tokens, [g.tokens for g in grants], ledger.spent + ledger.reserved),
+        ("cost", limits.cost, [g.cost for g in grants], ledger.spent_cost + ledger.reserved_cost),
+    ):
+        if most is None:
+            continue
+        require(None not in granted, f"a grant without a limit of the {what}, of {most}")
+        require(taken <= most or not any(granted), f"{what}: {granted} granted, {taken} of {most}")
+
+
 def tool_calls_keep_their_limits(trace: Trace) -> None:
     """Law 9: so many calls were ever issued as the limits allow, counted from outside."""
     limits = trace.program.limits
@@ -78,28 +108,48 @@ def tool_calls_keep_their_limits(trace: Trace) -> None:
 
 
 def tokens_keep_their_limit(trace: Trace) -> None:
-    """Law 9: tokens overshoot by at most one reply's excess over what it was allowed."""
+    """Law 9: tokens overshoot by at most one reply's excess over what it was allowed.
+
+    What runs of tools took over their grants, in the same way, comes on top.
+    """
     most = trace.program.limits.tokens
     if most is None:
         return
-    allowance = 0
+    allowance = overspent = 0
     for moment in trace.moments:
         before, after = moment.before, moment.after
         if isinstance(before.phase, Calling) and moment.changed:
             allowed = before.ledger.estimate + (before.phase.max_output_tokens or 0)
             cost = after.ledger.spent - before.ledger.spent
             allowance = max(allowance, cost - allowed)
-        over = after.ledger.spent - most
+        overspent += max(0, _overspent(moment, "tokens"))
+        over = after.ledger.spent - most - overspent
         require(over <= allowance, f"{over} tokens over the limit, one reply explains {allowance}")
 
 
+def _overspent(moment: Moment, what: Literal["tokens", "cost"]) -> int:
+    """What the runs of a tool that has returned took over its grant."""
+    event, phase = moment.event, moment.before.phase
+    if not isinstance(event, ToolReturned) or not moment.changed or event.spending is None:
+        return 0
+    slots = phase.slots if isinstance(phase, Working) else ()
+    granted = next((slot.grant for slot in slots if slot.index == event.key.index), None)
+    spending = event.spending
+    if what == "tokens":
+        return spending.tokens - ((granted and granted.tokens) or 0)
+    return spending.spent_cost - ((granted and granted.cost) or 0)
+
+
 def cost_keeps_its_limit(trace: Trace) -> None:
-    """Law 9: money overshoots by at most one reply's excess over what it was allowed."""
+    """Law 9: money overshoots by at most one reply's excess over what it was allowed.
+
+    What runs of tools took over their grants, in the same way, comes on top.
+    """
     program = trace.program
     most = program.limits.cost
     if most is None:
         return
-    allowance = 0
+    allowance = overspent = 0
     for moment in trace.moments:
         before, after = moment.before, moment.after
         phase = before.phase
@@ -108,14 +158,16 @@ def cost_keeps_its_limit(trace: Trace) -> None:
             allowed = price.cost_at_most(before.ledger.estimate, phase.max_output_tokens or 0)
             cost = after.ledger.spent_cost - before.ledger.spent_cost
             allowance = max(allowance, cost - allowed)
-        over = after.ledger.spent_cost - most
+        overspent += max(0, _overspent(moment, "cost"))
+        over = after.ledger.spent_cost - most - overspent
         require(over <= allowance, f"{over} over the limit, one reply explains {allowance}")
 
 
 def cost_is_that_of_the_replies(program: Program, state: LoopState) -> None:
     """What a step cost is what its model's price says, and a run costs at least its steps.
 
-    What is unknown of one reply is unknown of the run; without prices, all is.
+    What is unknown of one reply is unknown of the run; without prices, all is. Runs of
+    tools add to it.
     """
     known = 0
     for step in state.steps:

@@ -34,6 +34,7 @@ from stepfold.testing.laws._budgets import (
     budgets_hold,
     cost_is_that_of_the_replies,
     cost_keeps_its_limit,
+    grants_keep_the_limits,
     tokens_keep_their_limit,
     tool_calls_keep_their_limits,
 )
@@ -73,6 +74,7 @@ def every_law_holds(trace: Trace) -> None:
         _state_is_lawful(program, state)
     for transition in trace.transitions:
         laws.tools_run_only_if_permitted(program, transition)
+        grants_keep_the_limits(program, transition)
     run_is_replayable(program, trace.header, trace.entries, trace.end)
     old_events_change_nothing(trace)
     tools_start_at_most_once(trace)
@@ -371,7 +373,11 @@ def resumed_run_is_the_same(
         _without_results(undisturbed.messages, interrupted),
         law,
     )
-    require_equal(resumed.ledger, undisturbed.ledger, law)
+    if interrupted:  # what they were granted counts as spent
+        require_equal(resumed.ledger.called, undisturbed.ledger.called, law)
+        require_equal(resumed.ledger.issued, undisturbed.ledger.issued, law)
+    else:
+        require_equal(resumed.ledger, undisturbed.ledger, law)
     require_equal(type(resumed.phase), type(undisturbed.phase), law)
     if not interrupted:
         same_run(resumed, undisturbed)

@@ -331,15 +331,20 @@ def programs(
     hooks: int = 25,
     asking: int = 50,
     priced: int = 25,
+    granting: int = 10,
 ) -> Program:
-    """Draw programs; `limited`, `breaks`, `hooks`, `asking` and `priced` are percentages.
+    """Draw programs; all arguments but the numbers of tools are percentages.
 
     `limited` says how often each limit is set, `breaks` how often the stop condition is one that
     fails, `hooks` how often each hook that the loop has to ask exists, `asking` how many tools
-    need a policy, a person or a client, `priced` how often all models have prices.
+    need a policy, a person or a client, `priced` how often all models have prices, `granting` how
+    many tools begin runs of their own.
     """
     names = TOOL_NAMES[: draw(st.integers(min_tools, max_tools))]
     tools = {name: draw(tool_specs(name=name, asking=asking)) for name in names}
+    for name, spec in tools.items():
+        if draw(flags(percent=granting)):
+            tools[name] = evolve(spec, grant=draw(limits(percent=50)))
     output = draw(outputs())
     tools |= output_tool(output)
     stop_when: StopCondition = is_step_count(20)

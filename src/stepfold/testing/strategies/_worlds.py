@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from stepfold.loop import Program
-from stepfold.loop.events import ApprovalDecision, StepPlan, ToolFailed, ToolOutcome, ToolSucceeded
+from stepfold.loop.events import (
+    ApprovalDecision,
+    Spending,
+    StepPlan,
+    ToolFailed,
+    ToolOutcome,
+    ToolSucceeded,
+)
 from stepfold.testing._simulation import Intervention, InterventionKind, Schedule
 from stepfold.testing._world import Turn, World
 from stepfold.testing.strategies._programs import flags
@@ -283,6 +290,19 @@ def step_plans(*, program: Program) -> SearchStrategy[StepPlan | HookFailed]:
     return st.sampled_from(plain + failed) | plans
 
 
+@cache
+def _spendings() -> SearchStrategy[Spending | None]:
+    """Draw what runs of tools have spent: mostly little, at times more than any grant."""
+    known: list[Spending | None] = [
+        Spending(Usage(5, 5), 10, 15, 15, 1),
+        Spending(),
+        Spending(Usage(40, 40), 80, 120, 120, 2),
+        Spending(Usage(), 30, None, 40, 0),
+        None,
+    ]
+    return st.sampled_from(known)
+
+
 @st.composite
 def worlds(
     draw: DrawFn,
@@ -326,6 +346,7 @@ def worlds(
         ),
         stops=draw(st.sampled_from(stops)),
         outputs=draw(st.sampled_from([(None,), (None, "too small"), ("too small",)])),
+        spendings=tuple(draw(st.lists(_spendings(), min_size=1, max_size=3))),
         reports_partial=draw(st.booleans()),
         announces=draw(st.booleans()),
     )

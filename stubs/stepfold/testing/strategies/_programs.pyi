@@ -47,4 +47,5 @@ def programs(
     hooks: int = 25,
     asking: int = 50,
     priced: int = 25,
+    granting: int = 10,
 ) -> Program: ...

@@ -66,6 +66,17 @@ def _call_keys() -> SearchStrategy[commands.CallKey]:
     return st.builds(commands.CallKey, steps, counts, counts)
 
 
+def grants() -> SearchStrategy[commands.Grant]:
+    """Draw what tool calls may spend by runs of their own."""
+    return _grants()
+
+
+@cache
+def _grants() -> SearchStrategy[commands.Grant]:
+    figure = st.none() | figures()
+    return st.builds(commands.Grant, figure, figure, figure)
+
+
 def run_commands() -> SearchStrategy[commands.Command]:
     """Draw what the shell must carry out."""
     return _run_commands()
@@ -80,7 +91,13 @@ def _run_commands() -> SearchStrategy[commands.Command]:
         st.builds(commands.RepairCall, call_keys()),
         st.builds(commands.BindCall, call_keys()),
         st.builds(commands.ResolveApproval, call_keys()),
-        st.builds(commands.RunTool, call_keys(), names(), st.none() | instants()),
+        st.builds(
+            commands.RunTool,
+            call_keys(),
+            names(),
+            st.none() | instants(),
+            st.none() | grants(),
+        ),
         st.builds(commands.CheckStop, steps),
         st.builds(commands.BindOutput, steps),
     )
@@ -99,6 +116,18 @@ def _tool_outcomes() -> SearchStrategy[events.ToolOutcome]:
     value = st.none() | json_texts()
     return st.builds(events.ToolSucceeded, tool_outputs(), value) | st.builds(
         events.ToolFailed, strings(), tool_error_kinds(), value
+    )
+
+
+def spendings() -> SearchStrategy[events.Spending]:
+    """Draw what runs of tool calls have spent."""
+    return _spendings()
+
+
+@cache
+def _spendings() -> SearchStrategy[events.Spending]:
+    return st.builds(
+        events.Spending, usages(), figures(), st.none() | figures(), figures(), figures()
     )
 
 
@@ -176,7 +205,12 @@ def _run_events() -> SearchStrategy[events.Event]:
         ),
         st.builds(events.ToolStarted, call_keys(), instants()),
         st.builds(
-            events.ToolReturned, call_keys(), tool_outcomes(), instants(), started=instants()
+            events.ToolReturned,
+            call_keys(),
+            tool_outcomes(),
+            instants(),
+            started=instants(),
+            spending=st.none() | spendings(),
         ),
         st.builds(
             events.StopChecked,
@@ -292,6 +326,7 @@ def _slots() -> SearchStrategy[loop.Slot]:
         st.none() | figures(),
         st.none() | tool_outcomes(),
         st.booleans(),
+        st.none() | grants(),
     )
 
 
@@ -390,6 +425,7 @@ def _states() -> SearchStrategy[loop.LoopState]:
         tally,
         figures(),
         st.none() | figures(),
+        figures(),
         figures(),
         figures(),
     )

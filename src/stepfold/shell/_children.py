@@ -1,0 +1,166 @@
+"""Runs that a tool begins: what they were given of the tool's grant, and what they spent.
+
+What one run may spend is taken from the grant when it begins, and what it left is put back when it
+has ended. So runs side by side cannot spend the same twice: the first takes all that is left,
+unless its own limits are tighter.
+"""
+
+import threading
+from collections.abc import Mapping
+from typing import final
+
+from attrs import evolve
+
+from stepfold.loop import NO_LIMITS, Limits, LoopState, Program
+from stepfold.loop.commands import Grant, RunTool
+from stepfold.loop.events import Spending
+from stepfold.values import Price, UsageError
+
+
+@final
+class ChildRuns:
+    """The runs of one tool call: begun by the tool, closed by the driver when the call is over."""
+
+    def __init__(
+        self, key: str, declared: Limits, grant: Grant, prices: Mapping[str, Price]
+    ) -> None:
+        self.prices: Mapping[str, Price] = prices
+        self.limits: Limits = evolve(
+            declared, tokens=grant.tokens, cost=grant.cost, tool_calls=grant.tool_calls
+        )
+        self._key = key
+        self._left = grant
+        self._count = 0
+        self._open: list[ChildRun] = []
+        self._told: Spending | None = None
+        self._is_over = False
+        self._lock = threading.Lock()  # a tool may be a function in a thread
+
+    def begin(self, own: Limits) -> "ChildRun":
+        """Take what a run with these limits may spend; it keeps to them and to the grant.
+
+        Raises:
+            UsageError: the call is over.
+        """
+        with self._lock:
+            if self._is_over:
+                raise UsageError(
+                    f"parent: the tool call {self._key} is over; a run that belongs to it has to "
+                    "begin and to end before its tool returns"
+                )
+            left, granted = self._left, self.limits
+            taken = Grant(
+                _least(own.tokens, left.tokens),
+                _least(own.cost, left.cost),
+                _least(own.tool_calls, left.tool_calls),
+            )
+            limits = evolve(
+                own,
+                steps=_least(own.steps, granted.steps),
+                tokens=taken.tokens,
+                cost=taken.cost,
+                tool_calls=taken.tool_calls,
+                wrap_up_tokens=(
+                    granted.wrap_up_tokens if own.wrap_up_tokens is None else own.wrap_up_tokens
+                ),
+            )
+            self._left = Grant(
+                _without(left.tokens, taken.tokens),
+                _without(left.cost, taken.cost),
+                _without(left.tool_calls, taken.tool_calls),
+            )
+            run = self._key if self._count == 0 else f"{self._key}.{self._count}"
+            self._count += 1
+            child = ChildRun(self, run, limits, taken)
+            self._open.append(child)
+            return child
+
+    def end(self, child: "ChildRun", state: LoopState) -> None:
+        """Count what a run has spent, and put back what it left; once, and not after the call."""
+        with self._lock:
+            if child not in self._open:
+                return
+            self._open.remove(child)
+            ledger, taken, left = state.ledger, child.taken, self._left
+            spent = Spending(
+                ledger.usage,
+                ledger.spent + ledger.reserved,
+                ledger.cost,
+                ledger.spent_cost + ledger.reserved_cost,
+                ledger.total_issued + ledger.reserved_calls,
+            )
+            self._left = Grant(
+                _with(left.tokens, taken.tokens, spent.tokens),
+                _with(left.cost, taken.cost, spent.spent_cost),
+                _with(left.tool_calls, taken.tool_calls, spent.tool_calls),
+            )
+            self._tell(spent)
+
+    def report(self, spent: Spending) -> None:
+        """Count what the call spent beside its runs."""
+        with self._lock:
+            self._tell(spent)
+
+    def _tell(self, spent: Spending) -> None:
+        self._told = spent if self._told is None else self._told + spent
+
+    def close(self) -> Spending | None:
+        """End the call, and give what is known of its spending: `None` if nobody has told any.
+
+        A run that has not ended counts as all that it was given.
+        """
+        with self._lock:
+            self._is_over = True
+            for child in self._open:
+                taken = child.taken
+                self._tell(
+                    Spending(
+                        tokens=taken.tokens or 0,
+                        cost=None,
+                        spent_cost=taken.cost or 0,
+                        tool_calls=taken.tool_calls or 0,
+                    )
+                )
+            self._open.clear()
+            return self._told
+
+
+def children_of(program: Program, command: RunTool, run: str) -> ChildRuns | None:
+    """What a call may begin, if its tool was granted anything."""
+    if command.grant is None:
+        return None
+    spec = program.tools.get(command.tool_name)
+    declared = NO_LIMITS if spec is None else spec.grant or NO_LIMITS
+    call = f"{run}/{command.key.step}/{command.key.index}"
+    return ChildRuns(call, declared, command.grant, program.prices)
+
+
+@final
+class ChildRun:
+    """One run of a tool call: its name, and the limits that it has to keep to."""
+
+    def __init__(self, parent: ChildRuns, run: str, limits: Limits, taken: Grant) -> None:
+        self.run: str = run
+        self.limits: Limits = limits
+        self.taken: Grant = taken
+        self.prices: Mapping[str, Price] = parent.prices
+        self._parent = parent
+
+    def end(self, state: LoopState) -> None:
+        """Tell the state in which the run was left."""
+        self._parent.end(self, state)
+
+
+def _least(one: int | None, other: int | None) -> int | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return min(one, other)
+
+
+def _without(left: int | None, taken: int | None) -> int | None:
+    return None if left is None else left - (taken or 0)
+
+
+def _with(left: int | None, taken: int | None, spent: int) -> int | None:
+    """What is left after a run has put back what it did not spend; it may have spent more."""
+    return None if left is None else max(0, left + (taken or 0) - spent)

@@ -1,0 +1,29 @@
+from collections.abc import Mapping
+from typing import final
+from stepfold.loop import Limits, LoopState
+from stepfold.loop.commands import Grant
+from stepfold.loop.events import Spending
+from stepfold.values import Price
+
+@final
+class ChildRuns:
+    def __init__(
+        self, key: str, declared: Limits, grant: Grant, prices: Mapping[str, Price]
+    ) -> None: ...
+    prices: Mapping[str, Price]
+    limits: Limits
+
+    def begin(self, own: Limits) -> "ChildRun": ...
+    def end(self, child: "ChildRun", state: LoopState) -> None: ...
+    def report(self, spent: Spending) -> None: ...
+    def close(self) -> Spending | None: ...
+
+@final
+class ChildRun:
+    def __init__(self, parent: ChildRuns, run: str, limits: Limits, taken: Grant) -> None: ...
+    run: str
+    limits: Limits
+    taken: Grant
+    prices: Mapping[str, Price]
+
+    def end(self, state: LoopState) -> None: ...
