@@ -128,7 +128,7 @@ def test_a_client_tool_is_read_and_never_run() -> None:
 def test_what_cannot_be_declared(given: object, options: dict[str, object], text: str) -> None:
     """Types say so too."""
     with pytest.raises(UsageError, match=re.escape(text)):
-        client_tool(given, **options)  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]
+        client_tool(given, **options)  # type: ignore[call-overload]
 
 
 def test_nobody_would_supply_a_context() -> None:
@@ -317,10 +317,10 @@ async def test_answers_answer_what_they_are_for() -> None:
     ]
     for text, given in unmade:
         with pytest.raises(UsageError, match=re.escape(text)):
-            await agent.answer(blocked, [given])  # type: ignore[list-item]  # pyright: ignore[reportArgumentType]
+            await agent.answer(blocked, [given])  # type: ignore[list-item]
     for make in (tool_output, tool_error):
         with pytest.raises(UsageError, match=f"{make.__name__}: expected an open call"):
-            make(asked, "x")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+            make(asked, "x")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match=r"tool_output: expected a value with a JSON form"):
         tool_output(request, object())
 

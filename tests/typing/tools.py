@@ -1,6 +1,6 @@
 """A tool keeps the type of its function, and gives results of the type that it returns."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import assert_type, final
 
 from attrs import frozen
@@ -11,8 +11,11 @@ from stepfold import (
     Outcome,
     Run,
     Success,
+    TextOutput,
     ToolContext,
+    ToolOutput,
     client_tool,
+    dynamic_tool,
     tool,
     tool_error,
     tool_output,
@@ -87,6 +90,65 @@ async def with_options_and_context(context: ToolContext[Deps], city: str) -> For
 def nothing() -> None: ...
 
 
+def shown(forecast: Forecast) -> ToolOutput:
+    return TextOutput(f"{forecast.celsius} °C")
+
+
+@tool(to_model_output=shown)
+def shown_plain(city: str) -> Forecast:
+    return Forecast(1.0)
+
+
+@tool(to_model_output=shown, title="Forecast", metadata={"icon": "sun"})
+async def shown_coroutine(city: str) -> Forecast:
+    return Forecast(1.0)
+
+
+@tool(to_model_output=shown)
+def shown_outcome(city: str) -> Outcome[Forecast, Missing]:
+    return Success(Forecast(1.0))
+
+
+@tool(to_model_output=shown)
+async def shown_async_outcome(context: ToolContext[Deps]) -> Outcome[Forecast, Missing]:
+    return Success(Forecast(1.0))
+
+
+@tool(to_model_output=shown)
+async def shown_items(city: str) -> AsyncIterator[Forecast]:
+    yield Forecast(1.0)
+
+
+@tool(to_model_output=shown)
+def shown_sync_items(context: ToolContext[Deps], *, days: int) -> Iterator[Forecast]:
+    yield Forecast(1.0)
+
+
+@tool
+def sync_items(city: str) -> Iterator[Forecast]:
+    yield Forecast(1.0)
+
+
+@tool(to_model_output=shown)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType, reportCallIssue, reportUntypedFunctionDecorator]
+async def shown_wrongly(city: str) -> str:
+    return city
+
+
+@tool(to_model_output=shown)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType, reportCallIssue, reportUntypedFunctionDecorator]
+def shown_wrongly_too(city: str) -> Outcome[str, Missing]:
+    return Success(city)
+
+
+async def with_schema(context: ToolContext[Deps], given: Mapping[str, object]) -> Forecast:
+    return Forecast(1.0)
+
+
+dynamic = dynamic_tool(name="dynamic", input_schema={"type": "object"}, execute=with_schema)
+lambda_tool = dynamic_tool(
+    name="lambda", input_schema='{"type":"object"}', execute=lambda context, given: len(given)
+)
+
+
 @client_tool
 def asked(question: str) -> bool:
     raise NotImplementedError
@@ -134,6 +196,15 @@ def results_are_exact(run: Run[str], store: Store) -> None:
     assert_type(run.results_of(with_options), tuple[Forecast, ...])
     assert_type(run.results_of(with_options_and_context), tuple[Forecast, ...])
     assert_type(run.results_of(nothing), tuple[None, ...])
+    assert_type(run.results_of(sync_items), tuple[Forecast, ...])
+    assert_type(run.results_of(shown_plain), tuple[Forecast, ...])
+    assert_type(run.results_of(shown_coroutine), tuple[Forecast, ...])
+    assert_type(run.results_of(shown_outcome), tuple[Forecast, ...])
+    assert_type(run.results_of(shown_async_outcome), tuple[Forecast, ...])
+    assert_type(run.results_of(shown_items), tuple[Forecast, ...])
+    assert_type(run.results_of(shown_sync_items), tuple[Forecast, ...])
+    assert_type(run.results_of(dynamic), tuple[Forecast, ...])
+    assert_type(run.results_of(lambda_tool), tuple[int, ...])
     assert_type(run.results_of(asked), tuple[bool, ...])
     assert_type(run.results_of(asked_later), tuple[Forecast, ...])
     assert_type(run.results_of(store.find), tuple[int, ...])
@@ -150,12 +221,18 @@ def tools_know_what_they_need(store: Store) -> None:
     _for_anybody: AnyTool[object, object] = plain
     _for_deps: AnyTool[Deps, object] = with_context
     _also_for_deps: AnyTool[Deps, object] = plain
+    _dynamic: AnyTool[Deps, object] = dynamic
+    _of_lambda: AnyTool[object, object] = lambda_tool
+    _shown: AnyTool[Deps, object] = shown_async_outcome
+    _dynamic_for_others: AnyTool[int, object] = dynamic  # type: ignore[assignment]  # pyright: ignore[reportAssignmentType]
     _for_others: AnyTool[int, object] = with_context  # type: ignore[assignment]  # pyright: ignore[reportAssignmentType]
     _bound: AnyTool[int, object] = store.whose  # type: ignore[assignment]  # pyright: ignore[reportAssignmentType]
 
 
 async def tools_stay_callable(store: Store, context: ToolContext[Deps]) -> None:
     assert_type(plain("Oslo"), Forecast)
+    assert_type(shown_plain("Oslo"), Forecast)
+    assert_type(await shown_coroutine("Oslo"), Forecast)
     assert_type(await coroutine("Oslo"), Forecast)
     assert_type(await with_context(context, "Oslo", days=2), Forecast)
     assert_type(outcome("Oslo"), Outcome[Forecast, Missing])

@@ -18,7 +18,9 @@ from stepfold.values import Blocked, dump_json
 def part_line(part: RunPart) -> bytes:
     """One part as a line, without its end."""
     if isinstance(part, ToolProgressed):
-        return _document("tool-progressed", {"key": to_json(part.key), "value": part.value.text})
+        shown: JsonTree = {"key": to_json(part.key), "call": to_json(part.call)}
+        shown["value"] = part.value.text
+        return _document("tool-progressed", shown)
     return encode(part)
 
 

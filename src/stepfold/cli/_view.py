@@ -73,8 +73,8 @@ class RunView:
     def show(self, part: RunPart) -> None:
         """Show one part, if it says anything to a person."""
         match part:
-            case ToolProgressed(key, value):
-                name = (f"{self._names.get(key, '')}: ", "dim")
+            case ToolProgressed(_, value, call):
+                name = (f"{call.tool_name}: ", "dim")
                 self._screen.line(("  … ", "yellow"), name, shortened(plain(value)), hang=4)
             case (
                 HistoryRepaired()

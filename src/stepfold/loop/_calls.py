@@ -79,6 +79,8 @@ def error_part(
         kind=kind,
         value=value,
         dynamic=call.dynamic,
+        title=call.title,
+        tool_metadata=call.tool_metadata,
         provider_options=call.provider_options,
     )
 
@@ -93,6 +95,8 @@ def outcome_part(call: ToolCall, outcome: ToolOutcome) -> ToolResult | ToolError
                 output,
                 value=value,
                 dynamic=call.dynamic,
+                title=call.title,
+                tool_metadata=call.tool_metadata,
                 provider_options=call.provider_options,
             )
         case ToolFailed(message, kind, value):
@@ -101,7 +105,14 @@ def outcome_part(call: ToolCall, outcome: ToolOutcome) -> ToolResult | ToolError
 
 def denied_part(call: ToolCall, reason: str | None) -> ToolResult:
     """A denied call, as it stands in the content of a step."""
-    return ToolResult(call.tool_call_id, call.tool_name, DeniedOutput(reason), dynamic=call.dynamic)
+    return ToolResult(
+        call.tool_call_id,
+        call.tool_name,
+        DeniedOutput(reason),
+        dynamic=call.dynamic,
+        title=call.title,
+        tool_metadata=call.tool_metadata,
+    )
 
 
 # --- before anything runs ---------------------------------------------------------------------

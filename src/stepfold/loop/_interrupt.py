@@ -37,7 +37,7 @@ def interrupt(
         case Calling() as calling:
             cost = settle_attempt(program, out, calling, partial)
             if partial is not None and partial.content:
-                write_partial(out, calling, partial, _INTERRUPTED, cost)
+                write_partial(program, out, calling, partial, _INTERRUPTED, cost)
         case Working() as working:
             _give_up(out, Work.of(working), _INTERRUPTED)
         case Resting(step, slots):

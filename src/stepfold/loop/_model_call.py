@@ -110,7 +110,7 @@ def tool_choice_of(program: Program, calling: Calling) -> ToolChoice:
 
 def on_reply(program: Program, out: Draft, calling: Calling, event: ModelReplied) -> None:
     """Take in a reply: settle its tokens, name its calls, and let them be worked on."""
-    reply, made = taken_in(out, calling.step, event.reply)
+    reply, made = taken_in(program, out, calling.step, event.reply)
     cost = settle_reply(program, out, calling, reply.usage)
     _count(program, out, made)
     if program.provider_tools or out.toolbox.deferred:
@@ -216,8 +216,10 @@ def _violation(
             return ToolChoiceViolated(f"expected a call of {name}, got {got}")
 
 
-def taken_in(out: Draft, step: int, given: ModelReply) -> tuple[ModelReply, list[ToolCall]]:
-    """A reply as the history holds it: without empty text, its calls under unique ids.
+def taken_in(
+    program: Program, out: Draft, step: int, given: ModelReply
+) -> tuple[ModelReply, list[ToolCall]]:
+    """A reply as the history holds it: without empty text, its calls under unique ids and marked.
 
     Gives its calls too, those among them that the provider answers.
     """
@@ -232,7 +234,25 @@ def taken_in(out: Draft, step: int, given: ModelReply) -> tuple[ModelReply, list
         calls = [part for part in reply.content if isinstance(part, ToolCall)]
         ids = {call.tool_call_id for call in calls}
     out.call_ids = seen.adding(ids)
+    if program.marked_tools:
+        reply = _marked(reply, program.marked_tools)
+        calls = [part for part in reply.content if isinstance(part, ToolCall)]
     return reply, calls
+
+
+def _marked(reply: ModelReply, tools: Mapping[str, ToolSpec]) -> ModelReply:
+    """Say on each client call of these tools what they are."""
+    content: list[ReplyPart] = []
+    for part in reply.content:
+        if isinstance(part, ToolCall) and not part.provider_executed and part.tool_name in tools:
+            tool = tools[part.tool_name]
+            dynamic = part.dynamic or tool.dynamic
+            content.append(
+                evolve(part, dynamic=dynamic, title=tool.title, tool_metadata=tool.metadata)
+            )
+        else:
+            content.append(part)
+    return evolve(reply, content=tuple(content))
 
 
 def _renamed(reply: ModelReply, seen: IdSet, prefix: str) -> ModelReply:
@@ -297,7 +317,7 @@ def on_failure(program: Program, out: Draft, calling: Calling, event: ModelFaile
         recall(program, out, again)
         return
     if partial is not None and partial.content:
-        write_partial(out, calling, partial, f"not run: {reason.kind}", cost)
+        write_partial(program, out, calling, partial, f"not run: {reason.kind}", cost)
     finish(out, Failed(reason) if calling.wrap is None else Stopped(calling.wrap))
 
 
@@ -351,10 +371,15 @@ def next_model(program: Program, model: str) -> str | None:
 
 
 def write_partial(
-    out: Draft, calling: Calling, partial: ModelReply, message: str, cost: int | None
+    program: Program,
+    out: Draft,
+    calling: Calling,
+    partial: ModelReply,
+    message: str,
+    cost: int | None,
 ) -> None:
     """Keep what had come of a reply when it was cut; its calls are closed, none is run."""
-    reply, made = taken_in(out, calling.step, partial)
+    reply, made = taken_in(program, out, calling.step, partial)
     since = calling.since
     replied = Replied(reply, calling.model, since, since, out.now, cost=cost)
     slots = [

@@ -80,14 +80,18 @@ class ToolSpec:
     `executes` is false for a tool that a client runs; `approval` tells who must agree: nobody, a
     person (`always`), or a policy that is asked for each call. `binds` asks the shell to build
     the arguments before anything runs, for tools whose types have validators of their own.
-    `timeout` is in nanoseconds. `is_output` is true for the tool by which a model gives the
-    output: the loop answers its calls itself. A tool that begins runs of its own has a `grant`:
-    the most that a call of it may take for them of what the run has left.
+    `timeout` is in nanoseconds. `title`, `metadata` and `dynamic` go onto the parts of its calls;
+    no model is told them. `is_output` is true for the tool by which a model gives the output: the
+    loop answers its calls itself. A tool that begins runs of its own has a `grant`: the most that a
+    call of it may take for them of what the run has left.
     """
 
     definition: ToolDefinition
     check: Check = field(repr=False)
     executes: bool = True
+    title: str | None = None
+    metadata: JsonText | None = None
+    dynamic: bool = False
     approval: Literal["never", "always", "policy"] = "never"
     binds: bool = False
     idempotent: bool = False
@@ -99,6 +103,11 @@ class ToolSpec:
     def name(self) -> str:
         """The name that the model knows."""
         return self.definition.name
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether something of it goes onto the parts of its calls."""
+        return self.dynamic or self.title is not None or self.metadata is not None
 
 
 def _figures_of(limits: Limits) -> list[object]:
@@ -271,6 +280,11 @@ class Program:
         return frozenset(name for name, tool in self.tools.items() if not tool.executes)
 
     @cached_property
+    def marked_tools(self) -> Mapping[str, ToolSpec]:
+        """The tools of which something goes onto the parts of their calls."""
+        return {name: tool for name, tool in self.tools.items() if tool.is_marked}
+
+    @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of what decides a run and can be written down; no code, no secrets."""
         return hashlib.sha256(dump_json(self._outline()).encode()).hexdigest()
@@ -334,6 +348,12 @@ class Program:
             "bounds": [self.bounds.length, self.bounds.depth, self.bounds.digits],
             "version": self.version,
         }
+        if self.marked_tools:
+            outline["marked_tools"] = [
+                [tool.name, tool.title, None if data is None else data.text, tool.dynamic]
+                for tool in self.marked_tools.values()
+                for data in (tool.metadata,)
+            ]
         if self.provider_tools:
             outline["provider_tools"] = [
                 [tool.id, tool.name, tool.args.text, tool.supports_deferred_results]

@@ -119,6 +119,8 @@ def _told(error: ToolError) -> ToolResult:
         ErrorTextOutput(error.error),
         value=error.value,
         dynamic=error.dynamic,
+        title=error.title,
+        tool_metadata=error.tool_metadata,
         provider_options=error.provider_options,
     )
 

@@ -23,7 +23,7 @@ from stepfold.schema._form import (
     schema_of,
     unbind,
 )
-from stepfold.schema._parameters import Parameters, parameters_of
+from stepfold.schema._parameters import Parameters, parameters_of, parameters_of_schema
 from stepfold.schema._unbind import encode_result
 
 __all__ = (
@@ -48,6 +48,7 @@ __all__ = (
     "form_of",
     "object_form_of",
     "parameters_of",
+    "parameters_of_schema",
     "pattern",
     "require_object",
     "schema_of",

@@ -14,14 +14,21 @@ from stepfold.schema._bind import RefusedError
 from stepfold.schema._classes import NO_DEFAULT, Field
 from stepfold.schema._docstrings import documentation_of
 from stepfold.schema._faults import Faults
-from stepfold.schema._form import Form, TypedForm
+from stepfold.schema._form import Form, JsonSchemaForm
 from stepfold.schema._hints import hints_of
 from stepfold.schema._kinds import members_of
 from stepfold.schema._nodes import ObjectNode
 from stepfold.values._errors import UsageError
 from stepfold.values._outcome import Failure, Outcome, Success
 
-_WAITS = (abc.Awaitable, abc.AsyncIterator, abc.AsyncIterable, abc.AsyncGenerator)
+_WAITS = (
+    abc.Awaitable,
+    abc.AsyncIterator,
+    abc.AsyncIterable,
+    abc.AsyncGenerator,
+    abc.Iterator,
+    abc.Generator,
+)
 
 
 @final
@@ -29,13 +36,13 @@ _WAITS = (abc.Awaitable, abc.AsyncIterator, abc.AsyncIterable, abc.AsyncGenerato
 class Parameters:
     """What a function takes and returns.
 
-    `form` is an object with one property for each parameter; `description` is the docstring
-    without its sections. `returns` is the form of what a call gives in the end: awaited, the
-    item of an async iterator, the success of an outcome; None when the function does not say, or
-    says a type without a JSON form.
+    `form` is an object with one property for each parameter, or a ready schema, whose values go to
+    the function in one piece; `description` is the docstring without its sections. `returns` is the
+    form of what a call gives in the end: awaited, the item of an iterator, the success of an
+    outcome; None when the function does not say, or says a type without a JSON form.
     """
 
-    form: TypedForm
+    form: Form
     description: str
     returns: Form | None
     positional: tuple[tuple[str, object], ...] = field(default=(), repr=False, eq=False)
@@ -45,6 +52,8 @@ class Parameters:
         faults = self.form.decoder.check(value)
         if faults:
             return Failure(faults)
+        if isinstance(self.form, JsonSchemaForm):
+            return Success(((value,), {}))
         try:
             built = self.form.build(value)
         except RefusedError as refused:
@@ -101,6 +110,20 @@ def parameters_of(function: object, *, skip_first: bool) -> Parameters:
             if parameter.kind is parameter.POSITIONAL_ONLY
         ),
     )
+
+
+def parameters_of_schema(form: JsonSchemaForm, function: object) -> Parameters:
+    """Take in a function whose input is a ready schema; its docstring and returned type are read.
+
+    Raises:
+        UsageError: for annotations that cannot be resolved.
+    """
+    plain = _plain(function)
+    name = _name_of(plain)
+    hints = hints_of(plain, where=f"{name}()")
+    is_written = isinstance(plain, types.FunctionType | types.MethodType)
+    documentation = documentation_of(inspect.getdoc(plain) if is_written else None)
+    return Parameters(form, documentation.description, _returned_form(hints, name))
 
 
 def _plain(function: object) -> object:

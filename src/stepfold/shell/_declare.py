@@ -1,19 +1,27 @@
-"""How tools are declared: `tool`, and `client_tool` for those that somebody else runs."""
+"""How tools are declared.
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Concatenate, ParamSpec, Protocol, TypeVar, overload
+`tool` makes one of a function, `client_tool` one that somebody else runs, `dynamic_tool` one that
+is known by its JSON Schema alone.
+"""
 
-from typing_extensions import TypedDict, Unpack
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Concatenate, Never, ParamSpec, Protocol, overload
+
+from typing_extensions import TypedDict, TypeVar, Unpack
 
 from stepfold.loop import Limits
-from stepfold.shell._tool import AnyTool, Tool, ToolContext, ToolOptions
-from stepfold.values import UsageError
+from stepfold.shell._shown import ShownToolDecorator
+from stepfold.shell._tool import AnyTool, Tool, ToolContext, ToolOptions, is_mapping
+from stepfold.values import Failure, JsonText, ToolOutput, UsageError, parse_json
 
 D = TypeVar("D")
+Deps = TypeVar("Deps", default=object)
+Given = TypeVar("Given", default=object)
 I = TypeVar("I")  # noqa: E741 - the instance that a method is bound to
 P = ParamSpec("P")
 Q = ParamSpec("Q")
 Returned = TypeVar("Returned")
+T = TypeVar("T")
 
 
 class ClientToolKeywords(TypedDict, total=False):
@@ -22,6 +30,9 @@ class ClientToolKeywords(TypedDict, total=False):
     needs_approval: bool
     strict: bool | None
     examples: Sequence[object]
+    title: str | None
+    metadata: Mapping[str, object] | None
+    provider_options: Mapping[str, object] | None
 
 
 class ToolKeywords(ClientToolKeywords, total=False):
@@ -65,21 +76,34 @@ def tool(
     *,
     name: str | None = None,
     description: str | None = None,
+    to_model_output: None = None,
     **options: Unpack[ToolKeywords],
 ) -> ToolDecorator: ...
+@overload
+def tool(
+    function: None = None,
+    /,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    to_model_output: Callable[[T], ToolOutput],
+    **options: Unpack[ToolKeywords],
+) -> ShownToolDecorator[T]: ...
 def tool(
     function: object = None,
     /,
     *,
     name: str | None = None,
     description: str | None = None,
+    to_model_output: Callable[[Never], ToolOutput] | None = None,
     **options: Unpack[ToolKeywords],
 ) -> object:
     """Make a tool of a function: `@tool`, or `@tool(needs_approval=True, …)`.
 
-    The function may be sync (it then runs in a worker thread), async, or an async generator. It
-    may return a value, an `Outcome`, or raise; a raised error is told to the model. A first
-    parameter annotated `ToolContext[Deps]` is supplied by the run and is no part of the schema.
+    The function may be sync (it then runs in a worker thread), async, or a generator of either
+    kind. It may return a value, an `Outcome`, or raise; a raised error is told to the model. A
+    first parameter annotated `ToolContext[Deps]` is supplied by the run and is no part of the
+    schema.
 
     Each item of a generator is shown as a preliminary result (`ToolProgressed`) when it comes, the
     last one too, since nothing tells that it is the last before the generator ends. It is the
@@ -90,6 +114,10 @@ def tool(
             parameters.
         name: What the model calls it; by default the name of the function.
         description: What the model is told; by default the docstring.
+        to_model_output: What the model sees of a result: a plain function of the value that the
+            function gives in the end (awaited, the last item, in a `Success`). By default it sees
+            text as it is, and anything else as JSON. `Run.results_of` gives the value itself. If
+            it raises, the call has failed, and the model is told so.
         options: `needs_approval`: whether a person must approve each call. `idempotent`: whether
             running a call twice does no harm, so that it may run again after a crash. `timeout`:
             seconds after which a call has failed, whether or not the function has ended. `strict`:
@@ -97,13 +125,18 @@ def tool(
             inputs to show to the model; each has to fit the schema. `async_only`: whether the
             function needs an event loop; `drive_sync` then refuses it. `grant`: the most that a
             call may spend by runs that it begins with `parent=`, of what the run that calls it has
-            left; `Limits()` is as much as there is.
+            left; `Limits()` is as much as there is. `title` and `metadata`: what people are shown
+            of the tool, and whatever else belongs to it, as JSON; both are on the parts of its
+            calls and results, and no model is told them. `provider_options`: what only one provider
+            understands of a tool, by provider.
 
     Raises:
         UsageError: the signature has no JSON form, or an option is wrong; the text says which.
     """
     _require_known("tool", options, ToolKeywords.__annotations__)
-    kept = ToolOptions(name=name, description=description, **options)
+    kept = ToolOptions(
+        name=name, description=description, to_model_output=to_model_output, **options
+    )
 
     def decorate(function: object) -> object:
         if isinstance(function, AnyTool):
@@ -156,7 +189,8 @@ def client_tool(
         function: The function; its docstring describes the tool and its parameters.
         name: What the model calls it; by default the name of the function.
         description: What the model is told; by default the docstring.
-        options: As for `tool`: `needs_approval`, `strict`, `examples`.
+        options: As for `tool`: `needs_approval`, `strict`, `examples`, `title`, `metadata`,
+            `provider_options`.
 
     Raises:
         UsageError: the signature has no JSON form, or takes a `ToolContext`, which nobody would
@@ -180,6 +214,68 @@ def client_tool(
         return made
 
     return decorate if function is None else decorate(function)
+
+
+# --- tools known by their schema --------------------------------------------------------------
+
+
+def dynamic_tool(
+    *,
+    name: str,
+    description: str = "",
+    input_schema: Mapping[str, object] | JsonText | str,
+    execute: Callable[[ToolContext[Deps], Mapping[str, object]], Given],
+    to_model_output: Callable[[Never], ToolOutput] | None = None,
+    **options: Unpack[ToolKeywords],
+) -> AnyTool[Deps, Given]:
+    """Make a tool whose input is known by a JSON Schema alone, such as one of a server.
+
+    The schema (draft 2020-12) has to describe an object. Calls are checked by a decoder that is
+    compiled from it and accepts exactly what it accepts, before anything runs; so a keyword that
+    restricts and is not understood is an error here, not a gap: `stepfold.schema` lists them.
+
+    Args:
+        name: What the model calls it.
+        description: What the model is told.
+        input_schema: The schema: a mapping, or its JSON text.
+        execute: Called with the context and the arguments, a dict of plain JSON. It may be all
+            that a `tool` may be: sync, async, a generator. `Run.results_of` is typed by what it
+            returns.
+        to_model_output: As for `tool`; what its argument is, is up to `execute`.
+        options: As for `tool`.
+
+    Raises:
+        UsageError: the schema is none, is none of an object, or restricts by a keyword that is not
+            understood; or an option is wrong. The text says which, and where.
+    """
+    _require_known("dynamic_tool", options, ToolKeywords.__annotations__)
+    if not callable(execute):
+        raise UsageError(f"dynamic_tool {name}: expected a function to execute, got {execute!r}")
+    kept = ToolOptions(
+        name=name,
+        description=description,
+        to_model_output=to_model_output,
+        input_schema=_schema_text(name, input_schema),
+        **options,
+    )
+    return AnyTool[Deps, Given](execute, kept)
+
+
+def _schema_text(name: str, given: object) -> JsonText:
+    if isinstance(given, JsonText):
+        return given
+    where = f"dynamic_tool {name}, input_schema"
+    if isinstance(given, str):
+        parsed = parse_json(given)
+        if isinstance(parsed, Failure):
+            raise UsageError(f"{where}: expected JSON, got {parsed.failure().message}")
+        return JsonText(given)
+    if not is_mapping(given):
+        raise UsageError(f"{where}: expected a JSON Schema, got {given!r:.100}")
+    try:
+        return JsonText.of(given)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"{where}: expected what has a JSON form, got {error}") from error
 
 
 # --- what they share --------------------------------------------------------------------------

@@ -200,7 +200,7 @@ class Driver(Generic[D]):
     def tell(self, notes: tuple[Note, ...]) -> None:
         """Show what was decided; a stream overrides this."""
 
-    def show_progress(self, key: CallKey, value: JsonText) -> None:
+    def show_progress(self, key: CallKey, call: ToolCall, value: JsonText) -> None:
         """Show a preliminary result; a stream overrides this."""
 
     # --- the commands -------------------------------------------------------------------------
@@ -419,7 +419,7 @@ class Driver(Generic[D]):
             if self.watch is not None:
                 run, at = self.state.identity.run, self.clock.now()
                 await self.watch.begins(ToolExecutionStarted(run, key, call, seen, at))
-        show: Callable[[JsonText], None] = lambda value: self.show_progress(key, value)  # noqa: E731
+        show: Callable[[JsonText], None] = lambda value: self.show_progress(key, call, value)  # noqa: E731
         deadline, timeout = command.deadline, None
         if deadline is not None:
             timeout = self.program.timeout_of(tool.spec)

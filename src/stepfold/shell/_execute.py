@@ -5,12 +5,13 @@ Whatever a tool does becomes an outcome; only a cancellation that came from outs
 
 import inspect
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from types import CoroutineType
 from typing import TypeVar
 
 from typing_extensions import TypeIs
 
+from stepfold.codec import to_json
 from stepfold.loop.events import ToolFailed, ToolOutcome, ToolSucceeded
 from stepfold.ports import BLOCKING, Clock
 from stepfold.schema import Faults, encode_result
@@ -31,6 +32,9 @@ from stepfold.values import (
     TextOutput,
     ToolCall,
     ToolFault,
+    ToolOutput,
+    ToolResult,
+    UsageError,
     without_lone_surrogates,
 )
 
@@ -115,6 +119,8 @@ async def _outcome(
             given = await waiting.in_thread(lambda: tool.invoke(args, keywords))
         if _is_items(given):
             given = _last_of(given, progress)
+        elif _is_sync_items(given):
+            given = _last_of_thread(given, waiting, progress)
         if inspect.isawaitable(given):
             given = await waiting.for_code(given)
     except SpuriousCancellationError:
@@ -125,7 +131,39 @@ async def _outcome(
         if BLOCKING.get() and missed_loop(error):
             raise needs_loop(f"the tool {tool.name}") from error
         return ToolFailed(f"{type(error).__name__}: {_text_of(error)}")
-    return encoded_outcome(given)
+    if tool.options.to_model_output is None:
+        return encoded_outcome(given)
+    return await _shown(tool, given, waiting)
+
+
+async def _shown(tool: AnyTool[D, object], given: object, waiting: Waiting) -> ToolOutcome:
+    """Encode what a tool gave, and let its own function say what the model sees of it."""
+    if _is_outcome(given):
+        match given:
+            case Success(value):
+                given = value
+            case Failure(error):
+                return _failure(error)
+    outcome = encoded_outcome(given)
+    if isinstance(outcome, ToolFailed):
+        return outcome
+    name = f"to_model_output of {tool.name}"
+    try:
+        if tool.is_async:
+            output = tool.show(given)
+        else:
+            output = await waiting.in_thread(lambda: tool.show(given))
+    except Exception as error:  # noqa: BLE001 - the user's code
+        return ToolFailed(f"{name} failed: {type(error).__name__}: {_text_of(error)}")
+    if not isinstance(output, ToolOutput):
+        return ToolFailed(f"{name} failed: expected a ToolOutput, got {type(output).__name__}")
+    try:
+        to_json(output)
+    except UsageError as error:  # something in it is of a wrong type
+        return ToolFailed(f"{name} failed: {error}")
+    if output == outcome.output:
+        return outcome
+    return ToolSucceeded(output, ToolResult("", tool.name, outcome.output).json)
 
 
 def _text_of(error: object) -> str:
@@ -140,8 +178,24 @@ def _is_items(given: object) -> TypeIs[AsyncIterator[object]]:
     return type(given) is not CoroutineType and isinstance(given, AsyncIterator)
 
 
+def _is_sync_items(given: object) -> TypeIs[Iterator[object]]:
+    return isinstance(given, Iterator)
+
+
 def _is_outcome(given: object) -> TypeIs[Outcome[object, object]]:
     return isinstance(given, Success | Failure)
+
+
+async def _last_of_thread(items: Iterator[object], waiting: Waiting, progress: Progress) -> object:
+    """As `_last_of`; each item is asked for in a worker thread."""
+    last: object = None
+    while (item := await waiting.in_thread(lambda: next(items, _END))) is not _END:
+        _show(item, progress)
+        last = item
+    return last
+
+
+_END = object()
 
 
 async def _last_of(items: AsyncIterator[object], progress: Progress) -> object:

@@ -54,10 +54,11 @@ LEFT = "the stream was left"
 @final
 @frozen(order=False)
 class ToolProgressed:
-    """A tool that is still running shows a preliminary result."""
+    """A tool that is still running shows a preliminary result of this call."""
 
     key: CallKey
     value: JsonText
+    call: ToolCall
 
 
 RunPart: TypeAlias = StreamPart | Note | ToolProgressed
@@ -436,10 +437,10 @@ class StreamDriver(Driver[D]):
         self._awaken()
 
     @override
-    def show_progress(self, key: CallKey, value: JsonText) -> None:
+    def show_progress(self, key: CallKey, call: ToolCall, value: JsonText) -> None:
         """Queue a preliminary result, and wake the consumer."""
         if not isinstance(self.state.phase, Done):
-            self._shown.append(ToolProgressed(key, value))
+            self._shown.append(ToolProgressed(key, value, call))
             self._awaken()
 
     def _awaken(self) -> None:

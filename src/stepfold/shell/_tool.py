@@ -18,6 +18,7 @@ from typing import (
     ParamSpec,
     Self,
     TypeVar,
+    cast,
     final,
     get_args,
     get_origin,
@@ -26,7 +27,7 @@ from typing import (
 )
 
 from attrs import field, frozen
-from typing_extensions import override
+from typing_extensions import TypeIs, override
 
 from stepfold.loop import Limits, ToolSpec
 from stepfold.loop.events import Spending
@@ -36,7 +37,9 @@ from stepfold.schema import (
     binds_user_code,
     decoder_of,
     encode_result,
+    object_form_of,
     parameters_of,
+    parameters_of_schema,
     schema_of,
 )
 from stepfold.shell._children import ChildRuns
@@ -48,6 +51,7 @@ from stepfold.values import (
     Message,
     Success,
     ToolDefinition,
+    ToolOutput,
     Usage,
     UsageError,
 )
@@ -111,7 +115,10 @@ def _tuple(given: Sequence[object]) -> tuple[object, ...]:
 @final
 @frozen(order=False, kw_only=True)
 class ToolOptions:
-    """How a tool is offered and run; see `tool`. `executes` is false for a `client_tool`."""
+    """How a tool is offered and run; see `tool`.
+
+    `executes` is false for a `client_tool`; `input_schema` is that of a `dynamic_tool`.
+    """
 
     name: str | None = None
     description: str | None = None
@@ -121,8 +128,13 @@ class ToolOptions:
     strict: bool | None = None
     examples: Sequence[object] = field(default=(), converter=_tuple)
     async_only: bool = False
+    title: str | None = None
+    metadata: Mapping[str, object] | None = None
+    provider_options: Mapping[str, object] | None = None
+    to_model_output: Callable[[Never], ToolOutput] | None = None
     executes: bool = True
     grant: Limits | None = None
+    input_schema: JsonText | None = None
 
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -131,8 +143,8 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 class AnyTool(Generic[D_contra, Returned_co]):
     """All that an agent needs of a tool: what the model is told, and how it is run.
 
-    Made by `tool` and `client_tool`, not directly. A tool that is a method is read when it is bound
-    to an object.
+    Made by `tool`, `client_tool` and `dynamic_tool`, not directly. A tool that is a method is read
+    when it is bound to an object.
     """
 
     def __init__(self, function: object, options: ToolOptions) -> None:
@@ -144,7 +156,7 @@ class AnyTool(Generic[D_contra, Returned_co]):
     @functools.cached_property
     def takes_context(self) -> bool:
         """Whether the first parameter is a `ToolContext`, which the run supplies."""
-        return _context_of(self.function) is not None
+        return self.options.input_schema is not None or _context_of(self.function) is not None
 
     @functools.cached_property
     def deps_type(self) -> object:
@@ -160,7 +172,11 @@ class AnyTool(Generic[D_contra, Returned_co]):
     @functools.cached_property
     def parameters(self) -> Parameters:
         """What the function takes and returns."""
-        return parameters_of(self.function, skip_first=self.takes_context)
+        schema = self.options.input_schema
+        if schema is None:
+            return parameters_of(self.function, skip_first=self.takes_context)
+        where = f"dynamic_tool {self.options.name}, input_schema"
+        return parameters_of_schema(object_form_of(schema, where=where), self.function)
 
     @functools.cached_property
     def spec(self) -> ToolSpec:
@@ -175,6 +191,11 @@ class AnyTool(Generic[D_contra, Returned_co]):
             raise UsageError(msg)
         result: object = function(*args, **keywords)
         return result
+
+    def show(self, value: object) -> object:
+        """Ask `to_model_output` what the model sees of a returned value."""
+        show: Callable[[Never], object] | None = self.options.to_model_output
+        return None if show is None else show(cast("Never", value))  # the decorator tied the two
 
     @property
     def name(self) -> str:
@@ -294,6 +315,7 @@ def _spec_of(function: object, options: ToolOptions, parameters: Parameters) -> 
         raise UsageError(msg)
     _require_timeout(name, options.timeout)
     _require_grant(name, options.grant)
+    _require_plain(name, options.to_model_output)
     decoder = decoder_of(parameters.form)
     description = options.description
     definition = ToolDefinition(
@@ -302,11 +324,15 @@ def _spec_of(function: object, options: ToolOptions, parameters: Parameters) -> 
         schema_of(parameters.form),
         strict=options.strict,
         input_examples=tuple(_example(name, decoder, example) for example in options.examples),
+        provider_options=_json_object(name, "provider_options", options.provider_options),
     )
     return ToolSpec(
         definition=definition,
         check=decoder.check,
         executes=options.executes,
+        title=options.title,
+        metadata=_json_object(name, "metadata", options.metadata),
+        dynamic=options.input_schema is not None,
         approval="always" if options.needs_approval else "never",
         binds=binds_user_code(parameters.form),
         idempotent=options.idempotent,
@@ -330,6 +356,29 @@ def _require_grant(name: str, given: object) -> None:
     if given.calls_of:
         msg = f"tool {name}, grant: expected no calls_of: each run knows its own tools"
         raise UsageError(msg)
+
+
+def _require_plain(name: str, given: object) -> None:
+    if given is not None and (not callable(given) or _is_async(given)):
+        msg = f"tool {name}, to_model_output: expected a plain function, got {given!r:.100}"
+        raise UsageError(msg)
+
+
+def is_mapping(given: object) -> TypeIs[Mapping[object, object]]:
+    """Whether this is a mapping."""
+    return isinstance(given, Mapping)
+
+
+def _json_object(name: str, option: str, given: object) -> JsonText | None:
+    if given is None:
+        return None
+    if not is_mapping(given):
+        raise UsageError(f"tool {name}, {option}: expected a mapping, got {given!r:.100}")
+    try:
+        return JsonText.of(given)
+    except (TypeError, ValueError) as error:
+        msg = f"tool {name}, {option}: expected what has a JSON form, got {error}"
+        raise UsageError(msg) from error
 
 
 def _example(name: str, decoder: Decoder, example: object) -> JsonText:

@@ -129,7 +129,9 @@ class ToolCall:
     """The model asks for a tool; `input` is its own text, which need not be JSON.
 
     A call that is `provider_executed` is answered by the provider; any other one is a *client
-    call*, answered here.
+    call*, answered here. `title` and `tool_metadata` are those of the tool, for who shows the call
+    to people; no model is told them. A call is `dynamic` where the tool's input is known by its
+    schema alone.
     """
 
     tool_call_id: str
@@ -137,6 +139,8 @@ class ToolCall:
     input: str
     provider_executed: bool = field(default=False, kw_only=True)
     dynamic: bool = field(default=False, kw_only=True)
+    title: str | None = field(default=None, kw_only=True)
+    tool_metadata: JsonText | None = field(default=None, kw_only=True)
     provider_options: JsonText | None = field(default=None, kw_only=True)
 
 
@@ -209,7 +213,8 @@ class ToolResult:
     """A call was answered: `output` is what the model sees.
 
     `value` is what the program keeps, where that differs from what the model sees. Messages
-    carry every answer in this form; in the content of a step, failures are `ToolError`s.
+    carry every answer in this form; in the content of a step, failures are `ToolError`s. `title`
+    and `tool_metadata` are those of the call.
     """
 
     tool_call_id: str
@@ -219,6 +224,8 @@ class ToolResult:
     provider_executed: bool = field(default=False, kw_only=True)
     preliminary: bool = field(default=False, kw_only=True)
     dynamic: bool = field(default=False, kw_only=True)
+    title: str | None = field(default=None, kw_only=True)
+    tool_metadata: JsonText | None = field(default=None, kw_only=True)
     provider_options: JsonText | None = field(default=None, kw_only=True)
 
     @property
@@ -262,6 +269,8 @@ class ToolError:
     value: JsonText | None = field(default=None, kw_only=True)
     provider_executed: bool = field(default=False, kw_only=True)
     dynamic: bool = field(default=False, kw_only=True)
+    title: str | None = field(default=None, kw_only=True)
+    tool_metadata: JsonText | None = field(default=None, kw_only=True)
     provider_options: JsonText | None = field(default=None, kw_only=True)
 
 

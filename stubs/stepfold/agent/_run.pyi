@@ -1,4 +1,4 @@
-from collections.abc import AsyncIterator, Awaitable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping
 from functools import cached_property
 from typing import Generic, Never, final, overload
 from attrs import field, frozen
@@ -69,6 +69,8 @@ class Run(Generic[Out_co]):
     def unwrap(self) -> Out_co: ...
     @overload
     def results_of(self, tool: AnyTool[Never, AsyncIterator[T]], /) -> tuple[T, ...]: ...
+    @overload
+    def results_of(self, tool: AnyTool[Never, Iterator[T]], /) -> tuple[T, ...]: ...
     @overload
     def results_of(self, tool: AnyTool[Never, Awaitable[Outcome[S, X]]], /) -> tuple[S, ...]: ...
     @overload

@@ -43,6 +43,9 @@ class ToolSpec:
     definition: ToolDefinition
     check: Check = field()
     executes: bool = True
+    title: str | None = None
+    metadata: JsonText | None = None
+    dynamic: bool = False
     approval: Literal["never", "always", "policy"] = "never"
     binds: bool = False
     idempotent: bool = False
@@ -52,6 +55,8 @@ class ToolSpec:
 
     @property
     def name(self) -> str: ...
+    @property
+    def is_marked(self) -> bool: ...
 
 @final
 @frozen(eq=False)
@@ -107,5 +112,7 @@ class Program:
     def definitions(self) -> tuple[ToolDefinition, ...]: ...
     @cached_property
     def client_tools(self) -> frozenset[str]: ...
+    @cached_property
+    def marked_tools(self) -> Mapping[str, ToolSpec]: ...
     @cached_property
     def fingerprint(self) -> str: ...

@@ -7,6 +7,7 @@ from stepfold.shell._declare import (
     ToolDecorator,
     ToolKeywords,
     client_tool,
+    dynamic_tool,
     tool,
 )
 from stepfold.shell._drive import drive, drive_sync, driven, driven_sync
@@ -56,6 +57,7 @@ from stepfold.shell._observing import (
 )
 from stepfold.shell._provider_tool import OfferedTool, provider_tool, provider_tools_by_name
 from stepfold.shell._runtime import Runtime, tools_by_name
+from stepfold.shell._shown import ShownToolDecorator
 from stepfold.shell._stream import RunPart, StreamDriver, ToolProgressed
 from stepfold.shell._tool import AnyTool, Tool, ToolContext, ToolOptions
 
@@ -86,6 +88,7 @@ __all__ = (
     "RunPart",
     "RunTakenUp",
     "Runtime",
+    "ShownToolDecorator",
     "StepContext",
     "StopCheck",
     "StopContext",
@@ -110,6 +113,7 @@ __all__ = (
     "drive_sync",
     "driven",
     "driven_sync",
+    "dynamic_tool",
     "emulate_tools",
     "encoded_outcome",
     "extract_json",

@@ -1,19 +1,27 @@
-from collections.abc import Callable, Sequence
-from typing import Concatenate, ParamSpec, Protocol, TypeVar, overload
-from typing_extensions import TypedDict, Unpack
+from collections.abc import Callable, Mapping, Sequence
+from typing import Concatenate, Never, ParamSpec, Protocol, overload
+from typing_extensions import TypedDict, TypeVar, Unpack
 from stepfold.loop import Limits
+from stepfold.shell._shown import ShownToolDecorator
 from stepfold.shell._tool import AnyTool, Tool, ToolContext
+from stepfold.values import JsonText, ToolOutput
 
 D = TypeVar("D")
+Deps = TypeVar("Deps", default=object)
+Given = TypeVar("Given", default=object)
 I = TypeVar("I")
 P = ParamSpec("P")
 Q = ParamSpec("Q")
 Returned = TypeVar("Returned")
+T = TypeVar("T")
 
 class ClientToolKeywords(TypedDict, total=False):
     needs_approval: bool
     strict: bool | None
     examples: Sequence[object]
+    title: str | None
+    metadata: Mapping[str, object] | None
+    provider_options: Mapping[str, object] | None
 
 class ToolKeywords(ClientToolKeywords, total=False):
     idempotent: bool
@@ -50,8 +58,19 @@ def tool(
     *,
     name: str | None = None,
     description: str | None = None,
+    to_model_output: None = None,
     **options: Unpack[ToolKeywords],
 ) -> ToolDecorator: ...
+@overload
+def tool(
+    function: None = None,
+    /,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    to_model_output: Callable[[T], ToolOutput],
+    **options: Unpack[ToolKeywords],
+) -> ShownToolDecorator[T]: ...
 
 class ClientToolDecorator(Protocol):
     def __call__(self, function: Callable[P, Returned], /) -> AnyTool[object, Returned]: ...
@@ -67,3 +86,12 @@ def client_tool(
     description: str | None = None,
     **options: Unpack[ClientToolKeywords],
 ) -> ClientToolDecorator: ...
+def dynamic_tool(
+    *,
+    name: str,
+    description: str = "",
+    input_schema: Mapping[str, object] | JsonText | str,
+    execute: Callable[[ToolContext[Deps], Mapping[str, object]], Given],
+    to_model_output: Callable[[Never], ToolOutput] | None = None,
+    **options: Unpack[ToolKeywords],
+) -> AnyTool[Deps, Given]: ...

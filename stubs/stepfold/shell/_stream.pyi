@@ -8,7 +8,7 @@ from stepfold.loop.notes import Note
 from stepfold.shell._cancel import CancelHandle
 from stepfold.shell._driver import Driver
 from stepfold.shell._runtime import Runtime
-from stepfold.values import JsonText, StreamPart
+from stepfold.values import JsonText, StreamPart, ToolCall
 
 D = TypeVar("D")
 
@@ -17,6 +17,7 @@ D = TypeVar("D")
 class ToolProgressed:
     key: CallKey
     value: JsonText
+    call: ToolCall
 
 RunPart: TypeAlias = StreamPart | Note | ToolProgressed
 
@@ -43,4 +44,4 @@ class StreamDriver(Driver[D]):
     @override
     def tell(self, notes: tuple[Note, ...]) -> None: ...
     @override
-    def show_progress(self, key: CallKey, value: JsonText) -> None: ...
+    def show_progress(self, key: CallKey, call: ToolCall, value: JsonText) -> None: ...

@@ -1,12 +1,12 @@
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Concatenate, Generic, ParamSpec, Self, TypeVar, final, overload
+from typing import Concatenate, Generic, Never, ParamSpec, Self, TypeVar, final, overload
 from attrs import field, frozen
 from typing_extensions import override
 from stepfold.loop import Limits, ToolSpec
 from stepfold.schema import Parameters
 from stepfold.shell._children import ChildRuns
-from stepfold.values import NO_USAGE, Instant, JsonText, Message, Usage
+from stepfold.values import NO_USAGE, Instant, JsonText, Message, ToolOutput, Usage
 
 D = TypeVar("D")
 D_co = TypeVar("D_co", covariant=True)
@@ -45,8 +45,13 @@ class ToolOptions:
     strict: bool | None = None
     examples: Sequence[object] = field(default=(), converter=_tuple)
     async_only: bool = False
+    title: str | None = None
+    metadata: Mapping[str, object] | None = None
+    provider_options: Mapping[str, object] | None = None
+    to_model_output: Callable[[Never], ToolOutput] | None = None
     executes: bool = True
     grant: Limits | None = None
+    input_schema: JsonText | None = None
 
 class AnyTool(Generic[D_contra, Returned_co]):
     def __init__(self, function: object, options: ToolOptions) -> None: ...
@@ -64,6 +69,7 @@ class AnyTool(Generic[D_contra, Returned_co]):
     @functools.cached_property
     def spec(self) -> ToolSpec: ...
     def invoke(self, args: Sequence[object], keywords: Mapping[str, object]) -> object: ...
+    def show(self, value: object) -> object: ...
     @property
     def name(self) -> str: ...
     @property

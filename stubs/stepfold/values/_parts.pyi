@@ -82,6 +82,8 @@ class ToolCall:
     input: str
     provider_executed: bool = field(default=False, kw_only=True)
     dynamic: bool = field(default=False, kw_only=True)
+    title: str | None = field(default=None, kw_only=True)
+    tool_metadata: JsonText | None = field(default=None, kw_only=True)
     provider_options: JsonText | None = field(default=None, kw_only=True)
 
 @final
@@ -134,6 +136,8 @@ class ToolResult:
     provider_executed: bool = field(default=False, kw_only=True)
     preliminary: bool = field(default=False, kw_only=True)
     dynamic: bool = field(default=False, kw_only=True)
+    title: str | None = field(default=None, kw_only=True)
+    tool_metadata: JsonText | None = field(default=None, kw_only=True)
     provider_options: JsonText | None = field(default=None, kw_only=True)
 
     @property
@@ -153,6 +157,8 @@ class ToolError:
     value: JsonText | None = field(default=None, kw_only=True)
     provider_executed: bool = field(default=False, kw_only=True)
     dynamic: bool = field(default=False, kw_only=True)
+    title: str | None = field(default=None, kw_only=True)
+    tool_metadata: JsonText | None = field(default=None, kw_only=True)
     provider_options: JsonText | None = field(default=None, kw_only=True)
 
 @final

@@ -57,6 +57,8 @@ T = TypeVar("T")
 _Approval: TypeAlias = Literal["never", "always", "policy"]
 
 _MODELS = ("scripted/a", "scripted/b", "scripted/c")
+_METADATA = JsonText('{"icon":"eye"}')
+
 TOOL_NAMES = ("look", "wipe", "ask", "send")
 _SEARCH = ProviderTool("scripted.search", "search")
 _SLOW_SEARCH = ProviderTool("scripted.search", "search", supports_deferred_results=True)
@@ -117,6 +119,9 @@ def _tool_specs(name: str, asking: int) -> SearchStrategy[ToolSpec]:
                 binds=binds,
                 idempotent=idempotent,
                 timeout=1_000 if binds is idempotent else None,
+                title=name.title() if idempotent else None,
+                metadata=_METADATA if idempotent and binds else None,
+                dynamic=binds,
             )
             for binds in (False, False, False, False, True)
             for idempotent in (False, True)

@@ -217,6 +217,8 @@ def _tool_calls() -> SearchStrategy[v.ToolCall]:
         strings() | json_texts().map(lambda it: it.text),
         provider_executed=st.booleans(),
         dynamic=st.booleans(),
+        title=st.none() | names(),
+        tool_metadata=st.none() | json_texts(),
         provider_options=options(),
     )
 
@@ -255,6 +257,8 @@ def _tool_results() -> SearchStrategy[v.ToolResult]:
         provider_executed=st.booleans(),
         preliminary=st.booleans(),
         dynamic=st.booleans(),
+        title=st.none() | names(),
+        tool_metadata=st.none() | json_texts(),
         provider_options=options(),
     )
 
@@ -294,6 +298,8 @@ def _tool_errors() -> SearchStrategy[v.ToolError]:
         value=st.none() | json_texts(),
         provider_executed=st.booleans(),
         dynamic=st.booleans(),
+        title=st.none() | names(),
+        tool_metadata=st.none() | json_texts(),
         provider_options=options(),
     )
 
