@@ -1,5 +1,7 @@
 """Laws 4, 5 and 13 for histories from outside: whole, half-written, or wrong."""
 
+from typing import get_args
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -7,16 +9,23 @@ from stepfold.codec import encode
 from stepfold.loop import (
     Done,
     Program,
+    Pruning,
+    ToolCallPruning,
     begin,
     convert_to_model_prompt,
     inspect_history,
+    prune_messages,
     repair_history,
+    trim_messages,
     validate_history,
 )
 from stepfold.loop.notes import HistoryRepaired
 from stepfold.testing import laws, simulate
 from stepfold.testing.strategies import histories, messy_histories, programs, schedules, worlds
 from stepfold.values import Failure, Message, Success
+
+TOOLS = ("look", "wipe", "forgotten")
+WORDS: tuple[Pruning, ...] = get_args(Pruning)
 
 
 @given(st.data(), programs(min_tools=2, asking=70), histories(min_turns=1, broken=40))
@@ -83,3 +92,47 @@ def test_putting_a_prompt_in_order_twice_changes_nothing(history: tuple[Message,
     once = convert_to_model_prompt(history)
 
     assert convert_to_model_prompt(once) == once
+
+
+@given(messy_histories(), st.sampled_from(get_args(Pruning)), st.data())
+def test_a_valid_history_stays_valid_when_it_is_pruned(
+    messy: tuple[Message, ...], reasoning: Pruning, data: st.DataObject
+) -> None:
+    history = repair_history(messy).messages
+    tools = st.none() | st.lists(st.sampled_from(TOOLS), max_size=2)
+    rules = st.lists(st.builds(ToolCallPruning, st.integers(0, 4), tools), max_size=2)
+    pruned = prune_messages(
+        history, reasoning=reasoning, tool_calls=data.draw(st.sampled_from(WORDS) | rules)
+    )
+
+    assert isinstance(validate_history(pruned), Success)
+    laws.history_is_repaired_once(pruned)
+
+
+@given(messy_histories(), st.integers(1, 9), st.integers(1, 60), st.booleans())
+def test_a_valid_history_stays_valid_when_it_is_trimmed(
+    messy: tuple[Message, ...], most: int, tokens: int, keep_first_user: bool
+) -> None:
+    history = repair_history(messy).messages
+
+    def trim(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+        return trim_messages(
+            messages,
+            max_messages=most,
+            max_tokens=tokens,
+            count=lambda message: 3 + len(message.content),
+            keep_first_user=keep_first_user,
+        )
+
+    trimmed = trim(history)
+
+    assert isinstance(validate_history(trimmed), Success)
+    assert trim(trimmed) == trimmed
+    assert trimmed[-1] is history[-1]
+    fits = len(trimmed) <= most and sum(3 + len(one.content) for one in trimmed) <= tokens
+    assert fits or _is_one_block(trimmed[keep_first_user:])
+
+
+def _is_one_block(messages: tuple[Message, ...]) -> bool:
+    """Whether nothing can be cut off, but for a first message of a person."""
+    return trim_messages(messages, max_messages=1) == messages
