@@ -1,5 +1,7 @@
 """The order that providers want a history in, made without walking more than needed."""
 
+from attrs import evolve
+
 from stepfold.loop import convert_to_model_prompt
 from stepfold.loop._prompt import unpaired
 from stepfold.values import (
@@ -42,6 +44,9 @@ def result(id: str) -> ToolResult:
     return ToolResult(id, "look", TextOutput(id))
 
 
+C3 = result("c")
+
+
 def converted(*messages: Message) -> tuple[Message, ...]:
     """Convert a history."""
     return convert_to_model_prompt(messages)
@@ -81,9 +86,39 @@ def test_each_turn_has_its_own_order() -> None:
 
 
 def test_merged_messages_take_the_options_of_the_last() -> None:
-    """As the AI SDK does."""
+    """Those of the others go to the last part that is shown, under what it says itself."""
+    own = evolve(result("a"), provider_options=JsonText('{"acme":{"keep":1},"other":[1]}'))
+    both = JsonText('{"acme":{"cache":true,"keep":1},"other":[1]}')
+
     assert (said(A, B), told(result("a"), result("b"), options=OTHERS)) == converted(
-        said(A, B), told(result("a"), options=OPTIONS), told(result("b"), options=OTHERS)
+        said(A, B), told(result("a")), told(result("b"), options=OTHERS)
+    )
+    assert (
+        said(A, B, C),
+        told(evolve(own, provider_options=both), evolve(result("b"), provider_options=OPTIONS), C3),
+    ) == converted(
+        said(A, B, C),
+        told(own, RESPONSE, options=OTHERS),
+        told(RESPONSE, options=OTHERS),
+        told(result("b"), options=OPTIONS),
+        told(C3),
+    )
+
+
+def test_a_text_without_a_character_is_not_sent() -> None:
+    """Providers refuse it; a model's own may carry what the provider wants back."""
+    signed = Text("", provider_options=OPTIONS)
+    asked = UserMessage((Text(""), Text("So?")), provider_options=OPTIONS)
+
+    assert converted(
+        UserMessage(""),
+        UserMessage(()),
+        asked,
+        said(Text("")),
+        said(Text(""), Text("So."), signed),
+    ) == (
+        UserMessage((Text("So?"),), provider_options=OPTIONS),
+        said(Text("So."), signed),
     )
 
 

@@ -6,24 +6,32 @@ has its answer in one tool message after it, in call order, and nothing else sta
 
 from collections.abc import Sequence
 
+from attrs import evolve
+
 from stepfold.values import (
     ApprovalRequest,
     ApprovalResponse,
     AssistantMessage,
     AssistantPart,
     Message,
+    Text,
     ToolCall,
     ToolMessage,
     ToolPart,
     ToolResult,
+    UserMessage,
+    merge_options,
 )
 
 
 def convert_to_model_prompt(messages: Sequence[Message]) -> tuple[Message, ...]:
     """Merge adjacent tool messages, sort results into call order, drop what models never see.
 
-    Dropped are approval requests, approval responses that the provider did not ask for, and
-    messages that are empty without them. Messages that need no change are the same objects.
+    Dropped are approval requests, approval responses that the provider did not ask for, texts
+    without a character (but for those of a model that carry `provider_options`), and messages that
+    are empty without them. Of tool messages that are merged, the last gives its
+    `provider_options`; those of the others go to the last part of theirs, under its own. Messages
+    that need no change are the same objects.
     """
     prompt: list[Message] = []
     order: dict[str, int] = {}
@@ -41,9 +49,13 @@ def convert_to_model_prompt(messages: Sequence[Message]) -> tuple[Message, ...]:
                 for index, part in enumerate(message.content)
                 if isinstance(part, ToolCall)
             }
-            shown = _without_requests(message)
+            shown = _as_said(message)
             if shown is not None:
                 prompt.append(shown)
+        elif isinstance(message, UserMessage):
+            asked = _as_asked(message)
+            if asked is not None:
+                prompt.append(asked)
         else:
             prompt.append(message)
     if results:
@@ -75,27 +87,47 @@ def unpaired(messages: Sequence[Message]) -> str | None:
     return f"the call {min(owed)!r} has no result after it" if owed else None
 
 
-def _without_requests(message: AssistantMessage) -> AssistantMessage | None:
-    if not any(isinstance(part, ApprovalRequest) for part in message.content):
+def _as_asked(message: UserMessage) -> UserMessage | None:
+    for part in message.content:
+        if isinstance(part, Text) and not part.text:
+            break
+    else:
         return message if message.content else None
-    content: tuple[AssistantPart, ...] = tuple(
-        part for part in message.content if not isinstance(part, ApprovalRequest)
-    )
-    if not content:
-        return None
-    return AssistantMessage(content, provider_options=message.provider_options)
+    content = tuple(part for part in message.content if not isinstance(part, Text) or part.text)
+    return UserMessage(content, provider_options=message.provider_options) if content else None
+
+
+def _as_said(message: AssistantMessage) -> AssistantMessage | None:
+    for part in message.content:
+        if _is_hidden(part):
+            break
+    else:
+        return message if message.content else None
+    content = tuple(part for part in message.content if not _is_hidden(part))
+    return AssistantMessage(content, provider_options=message.provider_options) if content else None
+
+
+def _is_hidden(part: AssistantPart) -> bool:
+    if isinstance(part, Text):
+        return not part.text and part.provider_options is None
+    return isinstance(part, ApprovalRequest)
 
 
 def _append_results(
     prompt: list[Message], results: list[ToolMessage], order: dict[str, int]
 ) -> None:
     first = results[0]
-    merged: list[ToolPart] = [
-        part
-        for message in results
-        for part in message.content
-        if not isinstance(part, ApprovalResponse) or part.provider_executed
-    ]
+    merged: list[ToolPart] = []
+    for index, message in enumerate(results, 1):
+        shown = [
+            part
+            for part in message.content
+            if not isinstance(part, ApprovalResponse) or part.provider_executed
+        ]
+        if shown and message.provider_options is not None and index < len(results):
+            own = merge_options(message.provider_options, shown[-1].provider_options)
+            shown[-1] = evolve(shown[-1], provider_options=own)
+        merged += shown
     last = len(order)
 
     def position(part: ToolPart) -> int:

@@ -11,13 +11,12 @@ from stepfold.shell._middleware_layers import RequestLayer
 from stepfold.values import (
     NO_SETTINGS,
     CallSettings,
-    JsonObject,
     JsonText,
-    JsonValue,
     ModelRequest,
     SystemMessage,
     ToolDefinition,
     UsageError,
+    merge_options,
 )
 
 T = TypeVar("T")
@@ -47,7 +46,7 @@ def default_settings(
             request,
             settings=_merged_settings(settings, request.settings),
             headers=_merged_headers(pairs, request.headers),
-            provider_options=_merged_options(options, request.provider_options),
+            provider_options=merge_options(options, request.provider_options),
         )
 
     return lambda model: RequestLayer(model, change)
@@ -86,22 +85,6 @@ def _merged_headers(
     named = {name.lower() for name, _ in given}
     missing = tuple(pair for pair in defaults if pair[0].lower() not in named)
     return (*missing, *given)
-
-
-def _merged_options(defaults: JsonText | None, given: JsonText | None) -> JsonText | None:
-    if defaults is None or given is None:
-        return given if defaults is None else defaults
-    return JsonText.of(_merged(defaults.value, given.value))
-
-
-def _merged(default: JsonValue, given: JsonValue) -> JsonValue:
-    """Merge objects at every depth, keys of the default first."""
-    if not isinstance(default, JsonObject) or not isinstance(given, JsonObject):
-        return given
-    members: dict[str, JsonValue] = dict(default)
-    for key, value in given.items():
-        members[key] = _merged(members[key], value) if key in members else value
-    return JsonObject(members)
 
 
 def default_instructions(text: str, /) -> Middleware:

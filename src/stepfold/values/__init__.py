@@ -15,6 +15,7 @@ from stepfold.values._errors import (
     UnpairedPrompt,
     UsageError,
 )
+from stepfold.values._finish import FinishReason, UnifiedFinishReason
 from stepfold.values._json import (
     DEFAULT_BOUNDS,
     EMPTY_OBJECT,
@@ -31,6 +32,7 @@ from stepfold.values._json import (
     parse_json,
     without_lone_surrogates,
 )
+from stepfold.values._media import media_type_of, parse_data_url
 from stepfold.values._messages import (
     AssistantMessage,
     Message,
@@ -38,6 +40,7 @@ from stepfold.values._messages import (
     ToolMessage,
     UserMessage,
 )
+from stepfold.values._options import merge_options
 from stepfold.values._outcome import (
     Failure,
     Outcome,
@@ -85,7 +88,6 @@ from stepfold.values._reply import (
     NO_RESPONSE,
     NO_SETTINGS,
     CallSettings,
-    FinishReason,
     Instant,
     JsonFormat,
     ModelReply,
@@ -97,7 +99,6 @@ from stepfold.values._reply import (
     ResponseInfo,
     ToolChoice,
     ToolDefinition,
-    UnifiedFinishReason,
 )
 from stepfold.values._run import (
     Blocked,
@@ -262,6 +263,9 @@ __all__ = (
     "dump_tree",
     "fold",
     "frozen_json",
+    "media_type_of",
+    "merge_options",
+    "parse_data_url",
     "parse_json",
     "settle",
     "succeeded",

@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias, final
 from attrs import field, frozen
 from typing_extensions import override
 
-from stepfold.values._reply import UnifiedFinishReason
+from stepfold.values._finish import UnifiedFinishReason
 
 
 class StepfoldError(Exception):

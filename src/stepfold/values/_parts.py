@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias, final
 
 from attrs import field, frozen
 
+from stepfold.values._errors import UsageError
 from stepfold.values._json import NULL, JsonText
 
 # --- what a file's content is -----------------------------------------------------------------
@@ -49,6 +50,23 @@ class FileText:
 FileData: TypeAlias = FileBytes | FileUrl | FileReference | FileText
 """What a file's content is."""
 
+_ADDRESSES = ("https://", "http://", "data:")
+
+
+def _file_data(given: FileData | bytes | str) -> FileData:
+    if isinstance(given, bytes):
+        return FileBytes(given)
+    if not isinstance(given, str):
+        return given
+    if given[:8].lower().startswith(_ADDRESSES):
+        return FileUrl(given)
+    msg = (
+        f"File.data: expected bytes, or an address of http, https or data, got {given[:40]!r}: "
+        "write FileText(…) for text, and FileBytes(base64.b64decode(…)) for base64"
+    )
+    raise UsageError(msg)
+
+
 # --- parts that people and models write -------------------------------------------------------
 
 
@@ -64,9 +82,15 @@ class Text:
 @final
 @frozen(order=False)
 class File:
-    """A file; `media_type` is an IANA type, or its first half (`image`)."""
+    """A file; `media_type` is an IANA type, or its first half (`image`).
 
-    data: FileData
+    Bytes, and an address as a string, are taken for `FileBytes` and `FileUrl`.
+
+    Raises:
+        UsageError: the data is a string that is no address.
+    """
+
+    data: FileData = field(converter=_file_data)
     media_type: str
     filename: str | None = field(default=None, kw_only=True)
     provider_options: JsonText | None = field(default=None, kw_only=True)

@@ -4,6 +4,7 @@ from typing import Literal, TypeAlias, final
 
 from attrs import field, frozen
 
+from stepfold.values._finish import FinishReason
 from stepfold.values._json import EMPTY_OBJECT, JsonText
 from stepfold.values._messages import Message
 from stepfold.values._parts import ReplyPart
@@ -11,20 +12,6 @@ from stepfold.values._usage import NO_USAGE, Usage
 
 Instant: TypeAlias = int
 """Nanoseconds of wall-clock time since 1970-01-01 UTC."""
-
-UnifiedFinishReason: TypeAlias = Literal[
-    "stop", "length", "content-filter", "tool-calls", "error", "interrupted", "other"
-]
-"""Why a reply ended, in words that all providers share."""
-
-
-@final
-@frozen(order=False)
-class FinishReason:
-    """Why a reply ended: the common word, and the provider's own."""
-
-    unified: UnifiedFinishReason
-    raw: str | None = None
 
 
 @final

@@ -6,6 +6,7 @@ from attrs import field, frozen
 from typing_extensions import TypeVar
 
 from stepfold.values._errors import RunError
+from stepfold.values._finish import FinishReason
 from stepfold.values._json import EMPTY_OBJECT, JsonText
 from stepfold.values._messages import Message
 from stepfold.values._parts import (
@@ -19,7 +20,7 @@ from stepfold.values._parts import (
     ToolResult,
     UrlSource,
 )
-from stepfold.values._reply import NO_RESPONSE, FinishReason, ModelWarning, ResponseInfo
+from stepfold.values._reply import NO_RESPONSE, ModelWarning, ResponseInfo
 from stepfold.values._usage import Usage
 
 Out_co = TypeVar("Out_co", covariant=True)

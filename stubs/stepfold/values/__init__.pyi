@@ -13,6 +13,7 @@ from stepfold.values._errors import (
     UnpairedPrompt,
     UsageError,
 )
+from stepfold.values._finish import FinishReason, UnifiedFinishReason
 from stepfold.values._json import (
     DEFAULT_BOUNDS,
     EMPTY_OBJECT,
@@ -76,7 +77,6 @@ from stepfold.values._reply import (
     NO_RESPONSE,
     NO_SETTINGS,
     CallSettings,
-    FinishReason,
     Instant,
     JsonFormat,
     ModelReply,
@@ -88,7 +88,6 @@ from stepfold.values._reply import (
     ResponseInfo,
     ToolChoice,
     ToolDefinition,
-    UnifiedFinishReason,
 )
 from stepfold.values._run import (
     Blocked,

@@ -1,20 +1,12 @@
 from typing import Literal, TypeAlias, final
 from attrs import field, frozen
+from stepfold.values._finish import FinishReason
 from stepfold.values._json import EMPTY_OBJECT, JsonText
 from stepfold.values._messages import Message
 from stepfold.values._parts import ReplyPart
 from stepfold.values._usage import NO_USAGE, Usage
 
 Instant: TypeAlias = int
-UnifiedFinishReason: TypeAlias = Literal[
-    "stop", "length", "content-filter", "tool-calls", "error", "interrupted", "other"
-]
-
-@final
-@frozen(order=False)
-class FinishReason:
-    unified: UnifiedFinishReason
-    raw: str | None = None
 
 @final
 @frozen(order=False)

@@ -2,6 +2,7 @@ from typing import Generic, TypeAlias, final
 from attrs import field, frozen
 from typing_extensions import TypeVar
 from stepfold.values._errors import RunError
+from stepfold.values._finish import FinishReason
 from stepfold.values._json import EMPTY_OBJECT, JsonText
 from stepfold.values._messages import Message
 from stepfold.values._parts import (
@@ -13,7 +14,7 @@ from stepfold.values._parts import (
     ToolResult,
     UrlSource,
 )
-from stepfold.values._reply import NO_RESPONSE, FinishReason, ModelWarning, ResponseInfo
+from stepfold.values._reply import NO_RESPONSE, ModelWarning, ResponseInfo
 from stepfold.values._usage import Usage
 
 Out_co = TypeVar("Out_co", covariant=True)

@@ -1,6 +1,7 @@
 from typing import TypeAlias, final
 from attrs import field, frozen
 from stepfold.values._errors import ModelErrorReason
+from stepfold.values._finish import FinishReason
 from stepfold.values._json import JsonText
 from stepfold.values._parts import (
     ApprovalRequest,
@@ -13,7 +14,7 @@ from stepfold.values._parts import (
     ToolResult,
     UrlSource,
 )
-from stepfold.values._reply import FinishReason, Instant, ModelWarning
+from stepfold.values._reply import Instant, ModelWarning
 from stepfold.values._usage import NO_USAGE, Usage
 
 @final

@@ -12,13 +12,9 @@ from stepfold.values import (
     FileUrl,
     JsonObject,
     ModelWarning,
+    media_type_of,
 )
 
-_IMAGE_STARTS = (
-    (b"\x89PNG\r\n\x1a\n", "image/png"),
-    (b"\xff\xd8\xff", "image/jpeg"),
-    (b"GIF8", "image/gif"),
-)
 _IMAGE_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 _PDF = "application/pdf"
 
@@ -101,8 +97,6 @@ def _is_text(media_type: str) -> bool:
 
 
 def _image_type(data: bytes) -> str | None:
-    """The type that the content shows, whatever was said."""
-    for start, media_type in _IMAGE_STARTS:
-        if data.startswith(start):
-            return media_type
-    return "image/webp" if data[:4] == b"RIFF" and data[8:12] == b"WEBP" else None
+    """The type of image that the content shows, whatever was said."""
+    shown = media_type_of(data)
+    return shown if shown is not None and shown.startswith("image/") else None

@@ -11,14 +11,9 @@ from stepfold.values import (
     FileUrl,
     JsonObject,
     ModelWarning,
+    media_type_of,
 )
 
-_IMAGE_STARTS = (
-    (b"\x89PNG\r\n\x1a\n", "image/png"),
-    (b"\xff\xd8\xff", "image/jpeg"),
-    (b"GIF8", "image/gif"),
-    (b"BM", "image/bmp"),
-)
 _AUDIO_FORMATS = {
     "audio/wav": "wav",
     "audio/wave": "wav",
@@ -92,10 +87,8 @@ def _data_url(media_type: str, data: bytes) -> str:
 
 def _image_type(file: File, data: bytes) -> str:
     """The type that the content shows; else the one that was said."""
-    for start, media_type in _IMAGE_STARTS:
-        if data.startswith(start):
-            return media_type
-    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        return "image/webp"
+    shown = media_type_of(data)
+    if shown is not None and shown.startswith("image/"):
+        return shown
     declared = file.media_type.lower()
     return declared if "/" in declared and not declared.endswith("/*") else "image/jpeg"

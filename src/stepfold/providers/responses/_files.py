@@ -11,12 +11,7 @@ from stepfold.values import (
     FileUrl,
     JsonObject,
     ModelWarning,
-)
-
-_IMAGE_STARTS = (
-    (b"\x89PNG\r\n\x1a\n", "image/png"),
-    (b"\xff\xd8\xff", "image/jpeg"),
-    (b"GIF8", "image/gif"),
+    media_type_of,
 )
 
 
@@ -86,9 +81,7 @@ def _data_url(media_type: str, data: bytes) -> str:
 
 def _image_type(declared: str, data: bytes) -> str:
     """The type that the content shows; else the one that was said."""
-    for start, media_type in _IMAGE_STARTS:
-        if data.startswith(start):
-            return media_type
-    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        return "image/webp"
+    shown = media_type_of(data)
+    if shown is not None and shown.startswith("image/"):
+        return shown
     return declared if "/" in declared and not declared.endswith("/*") else "image/jpeg"
