@@ -90,10 +90,13 @@ if TYPE_CHECKING:
     )
     from stepfold.ports import (
         Clock,
+        Download,
+        Downloaded,
         Journal,
         LanguageModel,
         Middleware,
         ModelStream,
+        SupportedUrls,
         compose,
         streamed,
     )
@@ -155,6 +158,10 @@ if TYPE_CHECKING:
         simulate_streaming,
         tool,
         wrap_language_model,
+    )
+    from stepfold.transport import (
+        DownloadLimits,
+        download_files,
     )
     from stepfold.values import (
         ApprovalRequest,
@@ -295,6 +302,9 @@ __all__ = (
     "DeniedOutput",
     "Diverged",
     "DocumentSource",
+    "Download",
+    "DownloadLimits",
+    "Downloaded",
     "ErrorJsonOutput",
     "ErrorTextOutput",
     "EventHappened",
@@ -403,6 +413,7 @@ __all__ = (
     "StreamPart",
     "StreamStart",
     "Success",
+    "SupportedUrls",
     "SystemClock",
     "SystemMessage",
     "Text",
@@ -460,6 +471,7 @@ __all__ = (
     "default_instructions",
     "default_settings",
     "deny",
+    "download_files",
     "drive",
     "drive_sync",
     "dynamic_tool",
@@ -528,6 +540,7 @@ _ROOMS = (
     "stepfold.agent",
     "stepfold.providers",
     "stepfold.providers.local",
+    "stepfold.transport",
 )
 
 if not TYPE_CHECKING:

@@ -27,6 +27,7 @@ from stepfold.agent._output import Output, text
 from stepfold.agent._program import (
     AGENT_OPTIONS,
     checked_concurrency,
+    checked_download,
     checked_observers,
     program_of,
     with_output_tool,
@@ -119,6 +120,7 @@ class Agent(Generic[Deps_contra, Out_co]):
         self._tools, own = sorted_out(tools)
         self._concurrency = checked_concurrency(options.get("concurrency"))
         self._observers = checked_observers(options.get("observers", ()))
+        self._download = checked_download(options)
         # without an output, Out is its default: str
         self.output: Output[Out_co] = cast("Output[Out_co]", text()) if output is None else output
         table = tools_by_name(self._tools)
@@ -418,6 +420,7 @@ class Agent(Generic[Deps_contra, Out_co]):
             hooks=self._hooks,
             observers=self._observers + checked_observers(options.get("observers", ())),
             bind_output=self.output.decode,
+            download=self._download,
         )
 
     async def _driven(

@@ -6,7 +6,7 @@ from typing import Required
 from typing_extensions import TypedDict
 
 from stepfold.loop import Limits, RetryPolicy, StopCondition, Timeouts
-from stepfold.ports import Clock, Journal, LanguageModel
+from stepfold.ports import Clock, Download, Journal, LanguageModel
 from stepfold.shell import CancelHandle, Observer, ToolContext
 from stepfold.values import CallSettings, Price, ToolChoice
 
@@ -50,7 +50,9 @@ class AgentOptions(ObserverOptions, total=False):
     many tools of one run may be at work at once. `timeout` is how long things may take: in
     seconds for a whole run, or `Timeouts`. `allow_system_messages` says whether a history may
     hold system messages. With a `tool_approval_secret` requests for approval are signed, and in a
-    history only signed ones let a call run.
+    history only signed ones let a call run. `download` fetches files of a prompt that the model's
+    provider does not fetch itself: `download_files()` by default; with `None` every address goes
+    to the model as it is.
     """
 
     instructions: str
@@ -65,6 +67,7 @@ class AgentOptions(ObserverOptions, total=False):
     timeout: float | Timeouts | None
     allow_system_messages: bool
     tool_approval_secret: str | bytes | None
+    download: Download | None
 
 
 class GenerateOptions(RunOptions, AgentOptions, total=False):

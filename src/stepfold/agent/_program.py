@@ -23,7 +23,9 @@ from stepfold.loop import (
     Timeouts,
     ToolSpec,
 )
+from stepfold.ports import Download
 from stepfold.shell import Hooks, Observer
+from stepfold.transport import download_files
 from stepfold.values import NO_SETTINGS, CallSettings, JsonText, ProviderTool, Stop, UsageError
 
 DEFAULT_STEPS = 20
@@ -115,6 +117,24 @@ def stops_by_default() -> Condition:
         return Stop("is_step_count", JsonText.of(evidence))
 
     return Condition(f"is_step_count({DEFAULT_STEPS})", decide)
+
+
+def checked_download(options: AgentOptions) -> Download | None:
+    """What fetches files by their addresses.
+
+    Raises:
+        UsageError: it is no function.
+    """
+    if "download" not in options:
+        return download_files()
+    given = options["download"]
+    function: object = given
+    if given is not None and not callable(function):
+        raise UsageError(
+            f"download: expected an async function of an address, such as download_files(), "
+            f"got {function!r}"
+        )
+    return given
 
 
 def checked_concurrency(given: int | None) -> int | None:

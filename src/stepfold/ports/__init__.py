@@ -2,6 +2,13 @@
 
 from stepfold.ports._blocking import BLOCKING
 from stepfold.ports._clock import Clock
+from stepfold.ports._download import (
+    Download,
+    Downloaded,
+    SupportedUrls,
+    supported_urls_of,
+    supports_url,
+)
 from stepfold.ports._journal import Journal
 from stepfold.ports._keeping import KEEPER, Keeper, Kept
 from stepfold.ports._model import (
@@ -17,13 +24,18 @@ __all__ = (
     "BLOCKING",
     "KEEPER",
     "Clock",
+    "Download",
+    "Downloaded",
     "Journal",
     "Keeper",
     "Kept",
     "LanguageModel",
     "Middleware",
     "ModelStream",
+    "SupportedUrls",
     "compose",
     "model_name",
     "streamed",
+    "supported_urls_of",
+    "supports_url",
 )

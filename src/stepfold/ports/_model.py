@@ -21,6 +21,10 @@ class LanguageModel(Protocol):
     Both methods raise `ModelError` when there is no complete reply, and nothing else on purpose.
     `stream` gives a context manager, so that leaving it early closes what it holds; for every
     request `generate(request)` equals the fold of `stream(request)`.
+
+    A model may say in an attribute `supported_urls` which addresses of files its provider fetches
+    itself (`SupportedUrls`); all others are fetched before it is asked. Without that attribute,
+    addresses are the model's own business.
     """
 
     @property

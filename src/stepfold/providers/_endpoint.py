@@ -1,13 +1,16 @@
 """Where a model is, and what a user may say of the way to it."""
 
 from collections.abc import Mapping
-from typing import Generic, Protocol, TypeVar, final
+from typing import Final, Generic, Protocol, TypeVar, final
 
 from attrs import field, frozen
 from typing_extensions import TypedDict
 
 from stepfold.transport import BlockingHttpClient, HttpClient, HttpLimits
 from stepfold.values import UsageError
+
+WEB: Final = "^https?://"
+"""Every address of the web, as a server says that it fetches files from there."""
 
 
 class Dialect(Protocol):
@@ -16,6 +19,11 @@ class Dialect(Protocol):
     @property
     def provider(self) -> str:
         """The key of `provider_options` and `provider_metadata`."""
+        ...
+
+    @property
+    def fetched_urls(self) -> tuple[tuple[str, str], ...]:
+        """The addresses of files that the server fetches itself: media types, and expressions."""
         ...
 
 

@@ -14,7 +14,7 @@ from attrs import frozen
 from typing_extensions import override
 
 from stepfold.loop import parts_of
-from stepfold.ports import BLOCKING, ModelStream, streamed
+from stepfold.ports import BLOCKING, ModelStream, SupportedUrls, streamed
 from stepfold.providers._endpoint import ClientOptions, Dialect, Endpoint, checked_address
 from stepfold.providers._failures import reason_of_response
 from stepfold.transport import (
@@ -159,6 +159,14 @@ class HttpModel(Generic[D]):
     def model_id(self) -> str:
         """What the provider calls the model."""
         return self._endpoint.model_id
+
+    @property
+    def supported_urls(self) -> SupportedUrls:
+        """Which addresses of files the server fetches itself."""
+        supported: dict[str, tuple[str, ...]] = {}
+        for media_type, expression in self._endpoint.dialect.fetched_urls:
+            supported[media_type] = (*supported.get(media_type, ()), expression)
+        return supported
 
     @property
     def endpoint(self) -> Endpoint[D]:

@@ -66,6 +66,7 @@ from stepfold.ports import BLOCKING, KEEPER, Clock, LanguageModel
 from stepfold.shell._cancel import CancelHandle
 from stepfold.shell._children import children_of
 from stepfold.shell._execute import binding_error, execute
+from stepfold.shell._files import RunFiles
 from stepfold.shell._fitting import require_fitting
 from stepfold.shell._hooks import decided, prepared, repaired, stop_checked
 from stepfold.shell._keeping import RunKeeper
@@ -114,6 +115,7 @@ class Driver(Generic[D]):
         observers = runtime.observers
         self.watch: Watch | None = Watch(program, first, observers, waiting) if observers else None
         self._binding = OutputBinding(program.output, runtime.bind_output)
+        self.files: RunFiles = RunFiles(runtime.download)
         self._handle = cancel
         self._raised: tuple[ModelErrorReason, Exception] | None = None
         self._fault: BaseException | None = None
@@ -326,6 +328,8 @@ class Driver(Generic[D]):
             await self.watch.begins(started)
 
     async def _generated(self, model: LanguageModel, request: ModelRequest) -> ModelReply:
+        if self.files.may_be_in(request.messages, self.state.transcript.base):
+            request = await self.files.filled(model, request)
         before = self.keeper.offer()
         try:
             return await model.generate(request)
@@ -336,7 +340,10 @@ class Driver(Generic[D]):
         self, command: CallModel, error: Exception, partial: ModelReply | None
     ) -> ModelFailed:
         """What a model raised, as an event; the exception is kept for the traceback."""
-        reason = reason_of(error)
+        if isinstance(error, ModelError):
+            reason = error.reason
+        else:  # a fault in the model's own code
+            reason = ModelErrorReason("unknown", f"the model raised {type(error).__name__}")
         self._raised = (reason, error)
         return ModelFailed(command.key, reason, self.clock.now(), partial=partial)
 
@@ -489,10 +496,3 @@ class Driver(Generic[D]):
             UsageError: a model, a tool or a hook that the program asks for is not here.
         """
         require_fitting(self.program, self.state, self.runtime)
-
-
-def reason_of(error: Exception) -> ModelErrorReason:
-    """The reason in a `ModelError`; any other exception is a fault in the model's own code."""
-    if isinstance(error, ModelError):
-        return error.reason
-    return ModelErrorReason("unknown", f"the model raised {type(error).__name__}")

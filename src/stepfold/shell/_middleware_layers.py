@@ -11,7 +11,15 @@ from attrs import evolve, frozen
 from typing_extensions import override
 
 from stepfold.loop import ReplyFold, parts_of
-from stepfold.ports import LanguageModel, Middleware, ModelStream, compose, streamed
+from stepfold.ports import (
+    LanguageModel,
+    Middleware,
+    ModelStream,
+    SupportedUrls,
+    compose,
+    streamed,
+    supported_urls_of,
+)
 from stepfold.values import (
     ApprovalRequest,
     ModelError,
@@ -32,7 +40,7 @@ PartReader: TypeAlias = Callable[[StreamPart], Iterable[StreamPart]]
 
 @frozen(eq=False)
 class Layer:
-    """What all layers say of the model that they wrap: its names, and whether it needs a loop."""
+    """What all layers say of the model that they wrap: its names, and what it says of itself."""
 
     inner: LanguageModel
 
@@ -47,6 +55,10 @@ class Layer:
     @property
     def async_only(self) -> bool:
         return bool(getattr(self.inner, "async_only", False))
+
+    @property
+    def supported_urls(self) -> SupportedUrls | None:
+        return supported_urls_of(self.inner)
 
 
 _UNNAMED: Final = "\0unnamed-"

@@ -7,7 +7,7 @@ from typing import Generic, TypeAlias, TypeVar, final, overload
 
 from attrs import frozen
 
-from stepfold.ports import Clock, Journal, LanguageModel, model_name
+from stepfold.ports import Clock, Download, Journal, LanguageModel, model_name
 from stepfold.shell._clock import SystemClock
 from stepfold.shell._hooks import Hooks
 from stepfold.shell._observing import Observer
@@ -75,6 +75,8 @@ class Runtime(Generic[D]):
         hooks: What answers `PrepareStep`, `RepairCall`, `ResolveApproval` and `CheckStop`.
         observers: Told what happens, in their order, before the loop goes on.
         bind_output: What answers `BindOutput`: makes the output of its JSON, or says why not.
+        download: What fetches files of a prompt that a model's provider does not fetch itself, such
+            as `download_files()`; by default all addresses go to the model as they are.
 
     Raises:
         UsageError: two models or two tools of one name.
@@ -89,6 +91,7 @@ class Runtime(Generic[D]):
     hooks: Hooks[D]
     observers: tuple[Observer, ...]
     bind_output: BindOutput | None
+    download: Download | None
 
     @overload
     def __init__(
@@ -102,6 +105,7 @@ class Runtime(Generic[D]):
         hooks: Hooks[object] | None = None,
         observers: Iterable[Observer] = (),
         bind_output: BindOutput | None = None,
+        download: Download | None = None,
     ) -> None: ...
     @overload
     def __init__(
@@ -116,6 +120,7 @@ class Runtime(Generic[D]):
         hooks: Hooks[D] | None = None,
         observers: Iterable[Observer] = (),
         bind_output: BindOutput | None = None,
+        download: Download | None = None,
     ) -> None: ...
     def __init__(
         self,
@@ -129,6 +134,7 @@ class Runtime(Generic[D]):
         hooks: Hooks[D] | None = None,
         observers: Iterable[Observer] = (),
         bind_output: BindOutput | None = None,
+        download: Download | None = None,
     ) -> None:
         if concurrency is not None and concurrency < 1:
             raise UsageError(f"concurrency: expected at least 1, got {concurrency!r}")
@@ -142,3 +148,4 @@ class Runtime(Generic[D]):
         set_once(self, "hooks", Hooks[D]() if hooks is None else hooks)
         set_once(self, "observers", tuple(observers))
         set_once(self, "bind_output", bind_output)
+        set_once(self, "download", download)

@@ -278,6 +278,8 @@ class StreamDriver(Driver[D]):
     async def _streamed(
         self, model: LanguageModel, request: ModelRequest
     ) -> tuple[ModelStream, AsyncIterator[StreamPart]]:
+        if self.files.may_be_in(request.messages, self.state.transcript.base):
+            request = await self.files.filled(model, request)
         before = self.keeper.offer()
         try:
             manager = model.stream(request)

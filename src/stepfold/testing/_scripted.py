@@ -7,7 +7,7 @@ from typing import TypeAlias, final
 from attrs import evolve, frozen
 
 from stepfold.loop import fold_parts, parts_of
-from stepfold.ports import streamed
+from stepfold.ports import SupportedUrls, streamed
 from stepfold.values import (
     ModelError,
     ModelErrorReason,
@@ -61,6 +61,7 @@ class ScriptedModel:
     found from the key alone: failures use up attempts, anything else a step; use it where a run
     is taken up by a new model object, and not where several models share a run.
 
+    `supported_urls` is what it says of the files that its provider fetches; nothing by default.
     `stream` sends a reply as one block a part, or in pieces of `chunk_size` characters. Requests
     without a key are counted as one run.
 
@@ -76,6 +77,7 @@ class ScriptedModel:
         model_id: str = "model",
         chunk_size: int | None = None,
         by_step: bool = False,
+        supported_urls: SupportedUrls | None = None,
     ) -> None:
         if chunk_size is not None and chunk_size < 1:
             msg = f"chunk_size: expected a number of characters from 1, got {chunk_size!r}"
@@ -88,6 +90,7 @@ class ScriptedModel:
         self._model_id = model_id
         self._chunk_size = chunk_size
         self._by_step = by_step
+        self._supported_urls = supported_urls
         self._requests: list[ModelRequest] = []
         self._asked: set[int] = set()
         self._failed: set[int] = set()
@@ -103,6 +106,11 @@ class ScriptedModel:
     def model_id(self) -> str:
         """What the model is called."""
         return self._model_id
+
+    @property
+    def supported_urls(self) -> SupportedUrls | None:
+        """Which addresses of files its provider is said to fetch itself."""
+        return self._supported_urls
 
     @property
     def requests(self) -> tuple[ModelRequest, ...]:

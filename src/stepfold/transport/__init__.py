@@ -15,6 +15,12 @@ from stepfold.transport._client import (
 from stepfold.transport._connections import (
     HttpConnections,
 )
+from stepfold.transport._download import (
+    DownloadLimits,
+    Resolve,
+    download_files,
+    resolve_host,
+)
 from stepfold.transport._exchange import (
     open_stream,
     send,
@@ -37,6 +43,7 @@ from stepfold.transport._sse import (
 __all__ = (
     "BlockingHttpBody",
     "BlockingHttpClient",
+    "DownloadLimits",
     "HttpBody",
     "HttpClient",
     "HttpConnections",
@@ -44,11 +51,14 @@ __all__ = (
     "HttpRequest",
     "HttpResponse",
     "HttpTimeout",
+    "Resolve",
     "SseDecoder",
     "SseEvent",
     "StreamedResponse",
+    "download_files",
     "header_of",
     "open_stream",
+    "resolve_host",
     "send",
     "without_secrets",
 )

@@ -2,7 +2,7 @@ from collections.abc import Mapping, Sequence
 from typing import Required
 from typing_extensions import TypedDict
 from stepfold.loop import Limits, RetryPolicy, StopCondition, Timeouts
-from stepfold.ports import Clock, Journal, LanguageModel
+from stepfold.ports import Clock, Download, Journal, LanguageModel
 from stepfold.shell import CancelHandle, Observer, ToolContext
 from stepfold.values import CallSettings, Price, ToolChoice
 
@@ -30,6 +30,7 @@ class AgentOptions(ObserverOptions, total=False):
     timeout: float | Timeouts | None
     allow_system_messages: bool
     tool_approval_secret: str | bytes | None
+    download: Download | None
 
 class GenerateOptions(RunOptions, AgentOptions, total=False):
     model: Required[str | LanguageModel]

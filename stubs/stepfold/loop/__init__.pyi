@@ -16,6 +16,7 @@ from stepfold.loop._program import (
     ToolSpec,
 )
 from stepfold.loop._prompt import convert_to_model_prompt
+from stepfold.loop._prune import Pruning, ToolCallPruning, prune_messages
 from stepfold.loop._replay import Diverged, JournalEntry, JournalHeader, command_ids, replay
 from stepfold.loop._request import request_of
 from stepfold.loop._signing import ApprovalSecret
@@ -66,6 +67,7 @@ from stepfold.loop._stop import (
     tool_call_budget,
 )
 from stepfold.loop._timeouts import NO_TIMEOUTS, Timeouts
+from stepfold.loop._trim import trim_messages
 
 __all__ = (
     "EMPTY_TOOLBOX",
@@ -98,6 +100,7 @@ __all__ = (
     "Preparing",
     "Program",
     "Progress",
+    "Pruning",
     "RepairedHistory",
     "Replied",
     "ReplyFold",
@@ -107,6 +110,7 @@ __all__ = (
     "SlotStatus",
     "StopCondition",
     "Timeouts",
+    "ToolCallPruning",
     "ToolSpec",
     "Toolbox",
     "Transcript",
@@ -136,6 +140,7 @@ __all__ = (
     "open_requests",
     "parts_of",
     "pending",
+    "prune_messages",
     "repair_history",
     "replay",
     "request_of",
@@ -146,5 +151,6 @@ __all__ = (
     "text_matches",
     "token_budget",
     "tool_call_budget",
+    "trim_messages",
     "validate_history",
 )

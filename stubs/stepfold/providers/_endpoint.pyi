@@ -1,12 +1,16 @@
 from collections.abc import Mapping
-from typing import Generic, Protocol, TypeVar, final
+from typing import Final, Generic, Protocol, TypeVar, final
 from attrs import field, frozen
 from typing_extensions import TypedDict
 from stepfold.transport import BlockingHttpClient, HttpClient, HttpLimits
 
+WEB: Final = "^https?://"
+
 class Dialect(Protocol):
     @property
     def provider(self) -> str: ...
+    @property
+    def fetched_urls(self) -> tuple[tuple[str, str], ...]: ...
 
 D_co = TypeVar("D_co", bound=Dialect, covariant=True)
 

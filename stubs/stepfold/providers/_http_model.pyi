@@ -2,7 +2,7 @@ from types import TracebackType
 from typing import Generic, Protocol, Self, TypeVar, final
 from attrs import frozen
 from typing_extensions import override
-from stepfold.ports import ModelStream
+from stepfold.ports import ModelStream, SupportedUrls
 from stepfold.providers._endpoint import Dialect, Endpoint
 from stepfold.transport import BlockingHttpClient, HttpClient, HttpLimits, HttpRequest
 from stepfold.values import (
@@ -79,6 +79,8 @@ class HttpModel(Generic[D]):
     def provider(self) -> str: ...
     @property
     def model_id(self) -> str: ...
+    @property
+    def supported_urls(self) -> SupportedUrls: ...
     @property
     def endpoint(self) -> Endpoint[D]: ...
     async def generate(self, request: ModelRequest, /) -> ModelReply: ...

@@ -9,6 +9,7 @@ from stepfold.loop.events import Event, ModelFailed
 from stepfold.loop.notes import Note
 from stepfold.ports import Clock
 from stepfold.shell._cancel import CancelHandle
+from stepfold.shell._files import RunFiles
 from stepfold.shell._keeping import RunKeeper
 from stepfold.shell._observing import Watch
 from stepfold.shell._runtime import Runtime
@@ -32,6 +33,7 @@ class Driver(Generic[D]):
     keeper: RunKeeper
     limits: TimeLimits | None
     watch: Watch | None
+    files: RunFiles
 
     @property
     def at_rest(self) -> bool: ...

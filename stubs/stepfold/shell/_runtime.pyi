@@ -1,7 +1,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Generic, TypeAlias, TypeVar, final, overload
 from attrs import frozen
-from stepfold.ports import Clock, Journal, LanguageModel
+from stepfold.ports import Clock, Download, Journal, LanguageModel
 from stepfold.shell._hooks import Hooks
 from stepfold.shell._observing import Observer
 from stepfold.shell._tool import AnyTool
@@ -24,6 +24,7 @@ class Runtime(Generic[D]):
     hooks: Hooks[D]
     observers: tuple[Observer, ...]
     bind_output: BindOutput | None
+    download: Download | None
 
     @overload
     def __init__(
@@ -37,6 +38,7 @@ class Runtime(Generic[D]):
         hooks: Hooks[object] | None = None,
         observers: Iterable[Observer] = (),
         bind_output: BindOutput | None = None,
+        download: Download | None = None,
     ) -> None: ...
     @overload
     def __init__(
@@ -51,4 +53,5 @@ class Runtime(Generic[D]):
         hooks: Hooks[D] | None = None,
         observers: Iterable[Observer] = (),
         bind_output: BindOutput | None = None,
+        download: Download | None = None,
     ) -> None: ...

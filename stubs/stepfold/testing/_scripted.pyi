@@ -1,6 +1,6 @@
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import TypeAlias, final
-from stepfold.ports import streamed
+from stepfold.ports import SupportedUrls, streamed
 from stepfold.values import ModelError, ModelErrorReason, ModelReply, ModelRequest, StreamPart
 
 Answer: TypeAlias = ModelReply | ModelError | ModelErrorReason | Sequence[StreamPart]
@@ -17,11 +17,14 @@ class ScriptedModel:
         model_id: str = "model",
         chunk_size: int | None = None,
         by_step: bool = False,
+        supported_urls: SupportedUrls | None = None,
     ) -> None: ...
     @property
     def provider(self) -> str: ...
     @property
     def model_id(self) -> str: ...
+    @property
+    def supported_urls(self) -> SupportedUrls | None: ...
     @property
     def requests(self) -> tuple[ModelRequest, ...]: ...
     @property

@@ -6,6 +6,7 @@ from stepfold.transport._client import (
     HttpTimeout,
 )
 from stepfold.transport._connections import HttpConnections
+from stepfold.transport._download import DownloadLimits, Resolve, download_files, resolve_host
 from stepfold.transport._exchange import open_stream, send
 from stepfold.transport._messages import (
     HttpLimits,
@@ -20,6 +21,7 @@ from stepfold.transport._sse import SseDecoder, SseEvent
 __all__ = (
     "BlockingHttpBody",
     "BlockingHttpClient",
+    "DownloadLimits",
     "HttpBody",
     "HttpClient",
     "HttpConnections",
@@ -27,11 +29,14 @@ __all__ = (
     "HttpRequest",
     "HttpResponse",
     "HttpTimeout",
+    "Resolve",
     "SseDecoder",
     "SseEvent",
     "StreamedResponse",
+    "download_files",
     "header_of",
     "open_stream",
+    "resolve_host",
     "send",
     "without_secrets",
 )

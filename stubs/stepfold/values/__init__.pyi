@@ -30,6 +30,7 @@ from stepfold.values._json import (
     parse_json,
     without_lone_surrogates,
 )
+from stepfold.values._media import media_type_of, parse_data_url
 from stepfold.values._messages import (
     AssistantMessage,
     Message,
@@ -37,6 +38,7 @@ from stepfold.values._messages import (
     ToolMessage,
     UserMessage,
 )
+from stepfold.values._options import merge_options
 from stepfold.values._outcome import Failure, Outcome, Success, fold, settle, succeeded
 from stepfold.values._partial_json import PartialJsonReader
 from stepfold.values._partial_views import PartialArray, PartialJson, PartialObject
@@ -252,6 +254,9 @@ __all__ = (
     "dump_tree",
     "fold",
     "frozen_json",
+    "media_type_of",
+    "merge_options",
+    "parse_data_url",
     "parse_json",
     "settle",
     "succeeded",

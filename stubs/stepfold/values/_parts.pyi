@@ -24,6 +24,8 @@ class FileText:
 
 FileData: TypeAlias = FileBytes | FileUrl | FileReference | FileText
 
+def _file_data(given: FileData | bytes | str) -> FileData: ...
+
 @final
 @frozen(order=False)
 class Text:
@@ -33,7 +35,7 @@ class Text:
 @final
 @frozen(order=False)
 class File:
-    data: FileData
+    data: FileData = field(converter=_file_data)
     media_type: str
     filename: str | None = field(default=None, kw_only=True)
     provider_options: JsonText | None = field(default=None, kw_only=True)

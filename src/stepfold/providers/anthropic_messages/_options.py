@@ -5,6 +5,7 @@ from typing import Literal, TypeAlias, final
 
 from attrs import frozen
 
+from stepfold.providers._endpoint import WEB
 from stepfold.values import ReasoningEffort
 
 Thinking: TypeAlias = Literal["none", "budget", "adaptive"]
@@ -20,7 +21,8 @@ class MessagesDialect:
     sent where the settings name none, since the protocol demands a figure. `thinking` says how a
     model is told to think: by a `budget` of tokens, or by an effort (`adaptive`). `sampling` is
     `fixed` for a model that refuses temperature and the like. `has_json_schema` stands for
-    structured outputs: replies in the form of a schema, and strict tools.
+    structured outputs: replies in the form of a schema, and strict tools. `fetched_urls` are the
+    files that the server fetches by their addresses; others are fetched before it is asked.
     """
 
     provider: str = "anthropic"
@@ -30,6 +32,7 @@ class MessagesDialect:
     """The efforts that an adaptive model knows, in ascending order."""
     sampling: Sampling = "free"
     has_json_schema: bool = False
+    fetched_urls: tuple[tuple[str, str], ...] = (("image/*", WEB), ("application/pdf", WEB))
 
 
 # claude-3-5-haiku-20241022, claude-opus-4-20250514, claude-sonnet-4-5, claude-opus-5

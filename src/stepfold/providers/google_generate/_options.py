@@ -15,10 +15,17 @@ class GoogleDialect:
 
     `provider` is the key of `provider_options` and `provider_metadata`. `thinking` says how a
     model is told to think: by a `budget` of tokens (Gemini 2.5), or by a `level` (from Gemini 3).
+    `fetched_urls` are the files that Google fetches by their addresses, those that were uploaded to
+    it and videos of YouTube; others are fetched before it is asked.
     """
 
     provider: str = "google"
     thinking: Thinking = "level"
+    fetched_urls: tuple[tuple[str, str], ...] = (
+        ("*", r"^https://generativelanguage\.googleapis\.com/[^/]+/files/"),
+        ("*", r"^https://(?:www\.)?youtube\.com/watch\?v="),
+        ("*", r"^https://youtu\.be/"),
+    )
 
 
 _VERSION = re.compile(r"gemini-(\d+)(?:\.(\d+))?")

@@ -5,6 +5,7 @@ from typing import Literal, TypeAlias, final
 
 from attrs import frozen
 
+from stepfold.providers._endpoint import WEB
 from stepfold.values import ReasoningEffort
 
 SystemRole: TypeAlias = Literal["system", "developer"]
@@ -22,7 +23,9 @@ class ChatDialect:
     temperature and the like. `strict` asks for schemas to be followed exactly; `None` asks for it
     where the schema allows it (every property required, no other properties). Ids of calls that
     are longer than `longest_call_id`, such as those of another provider, are sent as a digest.
-    `has_provider_tools` tells that the server may have tools of its own.
+    `has_provider_tools` tells that the server may have tools of its own. `fetched_urls` are the
+    files that it fetches by their addresses, such as `image/*`; others are fetched before it is
+    asked.
     """
 
     provider: str = "openai-compatible"
@@ -37,6 +40,7 @@ class ChatDialect:
     """The efforts of reasoning that exist; `None` lets every one pass, `()` means no reasoning."""
     longest_call_id: int | None = None
     has_provider_tools: bool = True
+    fetched_urls: tuple[tuple[str, str], ...] = ()
 
 
 # o1, o3, o4-mini; gpt-5 and whatever is higher, but for the models that only chat.
@@ -63,5 +67,6 @@ def openai_dialect(model_id: str) -> ChatDialect:
         sampling=fixed if reasons else "free",
         efforts=_EFFORTS if reasons else (),
         longest_call_id=40,
+        fetched_urls=(("image/*", WEB),),
         has_provider_tools=False,
     )

@@ -4,6 +4,7 @@ from typing import Literal, TypeAlias, final
 
 from attrs import frozen
 
+from stepfold.providers._endpoint import WEB
 from stepfold.providers.openai_chat import openai_dialect
 from stepfold.values import ReasoningEffort
 
@@ -21,6 +22,8 @@ class ResponsesDialect:
     for a model that refuses temperature and top_p; `efforts` are the efforts of reasoning that
     exist, where `None` lets every one pass. `stores` tells that the server keeps responses, so
     that it may know an item by its id alone; a request with `store` in its options says so itself.
+    `fetched_urls` are the files that the server fetches by their addresses; others are fetched
+    before it is asked.
     """
 
     provider: str = "openai"
@@ -29,6 +32,7 @@ class ResponsesDialect:
     sampling: Sampling = "free"
     efforts: tuple[ReasoningEffort, ...] | None = None
     stores: bool = False
+    fetched_urls: tuple[tuple[str, str], ...] = (("image/*", WEB), ("application/pdf", WEB))
 
 
 def responses_dialect(model_id: str) -> ResponsesDialect:

@@ -1,5 +1,6 @@
 from typing import Literal, TypeAlias, final
 from attrs import frozen
+from stepfold.providers._endpoint import WEB
 from stepfold.values import ReasoningEffort
 
 Thinking: TypeAlias = Literal["none", "budget", "adaptive"]
@@ -14,5 +15,6 @@ class MessagesDialect:
     efforts: tuple[ReasoningEffort, ...] = ("low", "medium", "high", "max")
     sampling: Sampling = "free"
     has_json_schema: bool = False
+    fetched_urls: tuple[tuple[str, str], ...] = (("image/*", WEB), ("application/pdf", WEB))
 
 def anthropic_dialect(model_id: str) -> MessagesDialect: ...

@@ -8,5 +8,10 @@ Thinking: TypeAlias = Literal["none", "budget", "level"]
 class GoogleDialect:
     provider: str = "google"
     thinking: Thinking = "level"
+    fetched_urls: tuple[tuple[str, str], ...] = (
+        ("*", "^https://generativelanguage\\.googleapis\\.com/[^/]+/files/"),
+        ("*", "^https://(?:www\\.)?youtube\\.com/watch\\?v="),
+        ("*", "^https://youtu\\.be/"),
+    )
 
 def google_dialect(model_id: str) -> GoogleDialect: ...

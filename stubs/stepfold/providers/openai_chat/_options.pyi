@@ -20,5 +20,6 @@ class ChatDialect:
     efforts: tuple[ReasoningEffort, ...] | None = None
     longest_call_id: int | None = None
     has_provider_tools: bool = True
+    fetched_urls: tuple[tuple[str, str], ...] = ()
 
 def openai_dialect(model_id: str) -> ChatDialect: ...

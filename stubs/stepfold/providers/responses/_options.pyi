@@ -1,5 +1,6 @@
 from typing import Literal, TypeAlias, final
 from attrs import frozen
+from stepfold.providers._endpoint import WEB
 from stepfold.values import ReasoningEffort
 
 SystemRole: TypeAlias = Literal["system", "developer"]
@@ -14,5 +15,6 @@ class ResponsesDialect:
     sampling: Sampling = "free"
     efforts: tuple[ReasoningEffort, ...] | None = None
     stores: bool = False
+    fetched_urls: tuple[tuple[str, str], ...] = (("image/*", WEB), ("application/pdf", WEB))
 
 def responses_dialect(model_id: str) -> ResponsesDialect: ...

@@ -1,0 +1,9 @@
+from typing import final
+from stepfold.ports import Download, LanguageModel
+from stepfold.values import Message, ModelRequest
+
+@final
+class RunFiles:
+    def __init__(self, download: Download | None) -> None: ...
+    def may_be_in(self, messages: tuple[Message, ...], base: object) -> bool: ...
+    async def filled(self, model: LanguageModel, request: ModelRequest) -> ModelRequest: ...

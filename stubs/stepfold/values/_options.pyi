@@ -1,0 +1,3 @@
+from stepfold.values._json import JsonText
+
+def merge_options(under: JsonText | None, over: JsonText | None) -> JsonText | None: ...
