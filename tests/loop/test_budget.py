@@ -8,6 +8,7 @@ from stepfold.loop import (
     Calling,
     Done,
     Limits,
+    Progress,
     RetryPolicy,
     ToolSpec,
     cost_budget,
@@ -126,6 +127,22 @@ def test_conditions_see_the_cost() -> None:
     run.finish()
 
     assert Stopped(Stop("cost_budget", JsonText('{"reached":20,"limit":20}'))) == run.end
+
+
+def test_a_state_tells_how_far_its_run_has_come() -> None:
+    """As stop conditions see it."""
+    seen: list[Progress] = []
+
+    def watch(progress: Progress) -> Stop | None:
+        seen.append(progress)
+        return Stop("seen")
+
+    run = started(program(tool(), stop_when=watch, prices=PRICES))
+    run.reply(call(), usage=Usage(10, 5))
+    run.finish()
+
+    assert [run.state.progress] == seen
+    assert seen[0].cost == 20
 
 
 # --- the limit --------------------------------------------------------------------------------
