@@ -17,7 +17,8 @@ _DECODE_EXIT_CODES = (
     "2 wrong usage."
 )
 _PROTOCOL_HELP = (
-    "The protocol: anthropic-messages, google-generate, openai-chat or openai-responses."
+    "The protocol: anthropic-messages, google-generate, mistral-chat, openai-chat or "
+    "openai-responses."
 )
 
 Model = Annotated[

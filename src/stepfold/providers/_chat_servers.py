@@ -17,7 +17,7 @@ _NO_SCHEMA: Final = ChatDialect(has_json_schema=False)
 # These refuse reasoning that is sent back, and count it with the reply.
 _COMPLETION: Final = ChatDialect(
     token_limit="max_completion_tokens",  # noqa: S106 - a count of tokens
-    sends_reasoning=False,
+    reasoning_form="none",
 )
 
 
@@ -117,6 +117,21 @@ CHAT_SERVERS: Final[tuple[ChatServer, ...]] = (
         name="lm-studio",
         summary="LM Studio",
         base_url="http://localhost:1234/v1",
+    ),
+    ChatServer(
+        name="mistral",
+        summary="Mistral AI",
+        base_url="https://api.mistral.ai/v1",
+        key_variable="MISTRAL_API_KEY",
+        made_at="https://console.mistral.ai/api-keys",
+        dialect=ChatDialect(
+            sends_usage=False,  # it comes unasked
+            reasoning_form="part",
+            exact_call_id=9,
+            seed_name="random_seed",
+            must_call="any",
+            document_form="document_url",
+        ),
     ),
     ChatServer(
         name="moonshot",

@@ -49,6 +49,7 @@ def _openai_responses() -> AnyCodec:
 PROTOCOLS: tuple[ProtocolEntry, ...] = (
     ProtocolEntry("anthropic-messages", "anthropic", _anthropic_messages),
     ProtocolEntry("google-generate", "google", _google_generate),
+    ProtocolEntry("mistral-chat", "mistral", _openai_chat),
     ProtocolEntry("openai-chat", "openai", _openai_chat),
     ProtocolEntry("openai-responses", "openai", _openai_responses),
 )

@@ -75,6 +75,13 @@ def id_within(longest: int, call_id: str) -> str:
     return sha256(call_id.encode("utf-8", "replace")).hexdigest()[:longest]
 
 
+def id_of_length(length: int, call_id: str) -> str:
+    """The id of a call for a server that takes letters and digits of one length alone."""
+    if len(call_id) == length and call_id.isascii() and call_id.isalnum():
+        return call_id
+    return sha256(call_id.encode("utf-8", "replace")).hexdigest()[:length]
+
+
 def to_wire(value: object) -> bytes:
     """Encode JSON-like values, with lone surrogates, which have no UTF-8 form, replaced.
 

@@ -29,7 +29,7 @@ def _way_to(engine: LocalEngine, name: str) -> ChatModel:
         base_url=engine.base_url,
         api_key=engine.api_key,
         provider=PROVIDER,
-        dialect=ChatDialect(provider=PROVIDER, sends_reasoning=False, efforts=()),
+        dialect=ChatDialect(provider=PROVIDER, reasoning_form="none", efforts=()),
     )
 
 

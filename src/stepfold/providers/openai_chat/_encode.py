@@ -64,7 +64,7 @@ def encode_request(
         tools += [Fragment(to_wire(tool)) for tool in own_tools]
     is_offered = any(tool.data for tool in tools)
     if is_offered and request.tool_choice != "auto":  # which is what servers take silence for
-        body["tool_choice"] = _tool_choice(request)
+        body["tool_choice"] = _tool_choice(request, dialect)
     body.update(given)
     messages = _messages(request, dialect)
     for fragment in (*messages, *tools):
@@ -103,7 +103,7 @@ def _settings(
         "presence_penalty": settings.presence_penalty,
         "frequency_penalty": settings.frequency_penalty,
         "stop": list(settings.stop_sequences) or None,
-        "seed": settings.seed,
+        dialect.seed_name: settings.seed,
         "reasoning_effort": _effort(settings, dialect, warnings),
     }
     if settings.top_k is not None:
@@ -194,9 +194,11 @@ def _own_tool(tool: ProviderTool, dialect: ChatDialect) -> Fragment:
 _own_tool_fragments: FragmentMemo[ProviderTool, ChatDialect] = FragmentMemo(_own_tool)
 
 
-def _tool_choice(request: ModelRequest) -> object:
+def _tool_choice(request: ModelRequest, dialect: ChatDialect) -> object:
     match request.tool_choice:
         case NamedTool(name):
             return {"type": "function", "function": {"name": name}}
+        case "required":
+            return dialect.must_call
         case choice:
             return choice

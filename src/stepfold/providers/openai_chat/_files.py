@@ -3,6 +3,7 @@
 from base64 import b64encode
 
 from stepfold.providers._wire import options_of
+from stepfold.providers.openai_chat._options import ChatDialect
 from stepfold.values import (
     File,
     FileBytes,
@@ -24,10 +25,11 @@ _AUDIO_FORMATS = {
 
 
 def part_of_file(
-    file: File, provider: str, warnings: list[ModelWarning]
+    file: File, dialect: ChatDialect, warnings: list[ModelWarning]
 ) -> dict[str, object] | None:
     """A file as a content part of a user message; `None`, with a warning, if there is none."""
-    part = _part(file, provider)
+    part = _document(file) if dialect.document_form == "document_url" else None
+    part = _part(file, dialect.provider) if part is None else part
     if part is None:
         warnings.append(
             ModelWarning(
@@ -38,12 +40,27 @@ def part_of_file(
             )
         )
         return None
-    extra = dict(options_of(file.provider_options, provider))
+    extra = dict(options_of(file.provider_options, dialect.provider))
     detail = extra.pop("image_detail", None)
     image = part.get("image_url")
     if detail is not None and isinstance(image, dict):
         part["image_url"] = {**image, "detail": detail}
     return {**part, **extra}
+
+
+def _document(file: File) -> dict[str, object] | None:
+    """A PDF by its address, or as one."""
+    if file.media_type.lower() != "application/pdf":
+        return None
+    match file.data:
+        case FileUrl(url):
+            pass
+        case FileBytes(data):
+            url = _data_url("application/pdf", data)
+        case _:
+            return None
+    named = {} if file.filename is None else {"document_name": file.filename}
+    return {"type": "document_url", "document_url": url, **named}
 
 
 def _part(file: File, provider: str) -> dict[str, object] | None:

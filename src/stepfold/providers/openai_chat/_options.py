@@ -8,6 +8,7 @@ from attrs import frozen
 from stepfold.providers._endpoint import WEB
 from stepfold.values import ReasoningEffort
 
+ReasoningForm: TypeAlias = Literal["field", "part", "none"]
 SystemRole: TypeAlias = Literal["system", "developer"]
 TokenLimit: TypeAlias = Literal["max_tokens", "max_completion_tokens"]
 Sampling: TypeAlias = Literal["free", "fixed", "fixed-when-reasoning"]
@@ -18,11 +19,15 @@ Sampling: TypeAlias = Literal["free", "fixed", "fixed-when-reasoning"]
 class ChatDialect:
     """What a server understands. The defaults fit most compatible servers.
 
-    `provider` is the key of `provider_options` and `provider_metadata`. `sends_reasoning` gives
-    earlier reasoning back as `reasoning_content`. `sampling` is `fixed` for a model that refuses
+    `provider` is the key of `provider_options` and `provider_metadata`. Earlier reasoning goes
+    back by its `reasoning_form`: as the `field` `reasoning_content`, as a `part` of the content,
+    or not at all. `sampling` is `fixed` for a model that refuses
     temperature and the like. `strict` asks for schemas to be followed exactly; `None` asks for it
     where the schema allows it (every property required, no other properties). Ids of calls that
-    are longer than `longest_call_id`, such as those of another provider, are sent as a digest.
+    are longer than `longest_call_id`, such as those of another provider, are sent as a digest,
+    and so are those that are not of exactly `exact_call_id` letters and digits. `seed_name` and
+    `must_call` are what the server calls a seed and the choice that a tool must be called;
+    `document_form` is the kind of part that holds a PDF.
     `has_provider_tools` tells that the server may have tools of its own. `fetched_urls` are the
     files that it fetches by their addresses, such as `image/*`; others are fetched before it is
     asked.
@@ -34,11 +39,15 @@ class ChatDialect:
     has_json_schema: bool = True
     strict: bool | None = None
     sends_usage: bool = True
-    sends_reasoning: bool = True
+    reasoning_form: ReasoningForm = "field"
     sampling: Sampling = "free"
     efforts: tuple[ReasoningEffort, ...] | None = None
     """The efforts of reasoning that exist; `None` lets every one pass, `()` means no reasoning."""
     longest_call_id: int | None = None
+    exact_call_id: int | None = None
+    seed_name: str = "seed"
+    must_call: Literal["required", "any"] = "required"
+    document_form: Literal["file", "document_url"] = "file"
     has_provider_tools: bool = True
     fetched_urls: tuple[tuple[str, str], ...] = ()
 
@@ -63,7 +72,7 @@ def openai_dialect(model_id: str) -> ChatDialect:
         provider="openai",
         system_role="developer" if reasons else "system",
         token_limit="max_completion_tokens",  # noqa: S106 - a count of tokens
-        sends_reasoning=False,
+        reasoning_form="none",
         sampling=fixed if reasons else "free",
         efforts=_EFFORTS if reasons else (),
         longest_call_id=40,

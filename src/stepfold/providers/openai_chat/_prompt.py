@@ -6,7 +6,14 @@ a server may reuse its cache of them. `{}` stands for any other text, which serv
 
 from collections.abc import Mapping
 
-from stepfold.providers._wire import Fragment, FragmentMemo, id_within, options_of, to_wire
+from stepfold.providers._wire import (
+    Fragment,
+    FragmentMemo,
+    id_of_length,
+    id_within,
+    options_of,
+    to_wire,
+)
 from stepfold.providers.openai_chat._files import part_of_file
 from stepfold.providers.openai_chat._options import ChatDialect
 from stepfold.values import (
@@ -76,7 +83,7 @@ def _content_part(
     part: Text | File, dialect: ChatDialect, warnings: list[ModelWarning]
 ) -> dict[str, object] | None:
     if isinstance(part, File):
-        return part_of_file(part, dialect.provider, warnings)
+        return part_of_file(part, dialect, warnings)
     return _text(part.text, options_of(part.provider_options, dialect.provider))
 
 
@@ -109,8 +116,11 @@ def _assistant(
             case ToolResult() | ApprovalRequest():
                 pass
     value: dict[str, object] = {"role": "assistant", "content": _said(texts)}
-    if reasoning and dialect.sends_reasoning:
+    if reasoning and dialect.reasoning_form == "field":
         value["reasoning_content"] = reasoning
+    elif reasoning and dialect.reasoning_form == "part":
+        thought = {"type": "thinking", "thinking": [_text(reasoning, {})]}
+        value["content"] = [thought, *(_text(text, options) for text, options in texts)]
     if refusal:
         value["refusal"] = refusal
     if calls:
@@ -140,7 +150,9 @@ def _call(call: ToolCall, dialect: ChatDialect) -> dict[str, object]:
 
 
 def _call_id(call_id: str, dialect: ChatDialect) -> str:
-    longest = dialect.longest_call_id
+    exact, longest = dialect.exact_call_id, dialect.longest_call_id
+    if exact is not None:
+        return id_of_length(exact, call_id)
     return call_id if longest is None else id_within(longest, call_id)
 
 

@@ -39,6 +39,7 @@ from stepfold.values import (
 _FINISH_REASONS: dict[str, UnifiedFinishReason] = {
     "stop": "stop",
     "length": "length",
+    "model_length": "length",
     "content_filter": "content-filter",
     "tool_calls": "tool-calls",
     "function_call": "tool-calls",

@@ -2,6 +2,7 @@ from typing import Literal, TypeAlias, final
 from attrs import frozen
 from stepfold.values import ReasoningEffort
 
+ReasoningForm: TypeAlias = Literal["field", "part", "none"]
 SystemRole: TypeAlias = Literal["system", "developer"]
 TokenLimit: TypeAlias = Literal["max_tokens", "max_completion_tokens"]
 Sampling: TypeAlias = Literal["free", "fixed", "fixed-when-reasoning"]
@@ -15,10 +16,14 @@ class ChatDialect:
     has_json_schema: bool = True
     strict: bool | None = None
     sends_usage: bool = True
-    sends_reasoning: bool = True
+    reasoning_form: ReasoningForm = "field"
     sampling: Sampling = "free"
     efforts: tuple[ReasoningEffort, ...] | None = None
     longest_call_id: int | None = None
+    exact_call_id: int | None = None
+    seed_name: str = "seed"
+    must_call: Literal["required", "any"] = "required"
+    document_form: Literal["file", "document_url"] = "file"
     has_provider_tools: bool = True
     fetched_urls: tuple[tuple[str, str], ...] = ()
 
