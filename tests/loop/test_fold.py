@@ -398,3 +398,24 @@ def test_cleaning_leaves_the_ids_of_calls_to_the_loop() -> None:
     twice = (ToolCall("c1", "look", "{}"), ToolCall("c1", "look", "{}"))
 
     assert twice == normal_reply(ModelReply((Text(""), *twice), STOP)).content
+
+
+def test_blocks_whose_ids_were_shown_before_are_shown_under_others() -> None:
+    shown = {"0", "1/2"}
+    fold = ReplyFold(blocks=shown, prefix="1/")
+    parts: list[StreamPart] = [
+        *(ReasoningStart("0"), ReasoningDelta("0", "a"), ReasoningEnd("0")),
+        *(TextStart("2"), TextDelta("2", "b"), TextEnd("2")),
+        *(TextStart("2"), TextDelta("2", "c"), TextEnd("2"), END),
+    ]
+
+    seen = [fold.add(part) for part in parts]
+
+    assert [getattr(part, "id", None) for part in seen] == [
+        *["1/0"] * 3,
+        *["2"] * 3,
+        *["1/2'"] * 3,
+        None,
+    ]
+    assert shown == {"0", "1/2", "1/0", "2", "1/2'"}
+    assert fold.reply().content == (Reasoning("a"), Text("b"), Text("c"))

@@ -375,6 +375,35 @@ async def test_23_an_error_after_the_first_word_is_retried_as_any_other() -> Non
     assert len(run.steps) == 1
 
 
+@pytest.mark.parametrize("chunk_size", [1, None])
+async def test_24_each_block_of_a_run_has_an_id_of_its_own(chunk_size: int | None) -> None:
+    @sf.tool
+    def look() -> str:
+        """Look."""
+        return "seen"
+
+    script = [reply(sf.Reasoning("Hm."), "one", call(look)) for _ in range(3)]
+    model = ScriptedModel([*script, reply("two")], chunk_size=chunk_size)
+    said: dict[str, str] = {}
+    ended: list[str] = []
+
+    async with sf.Agent(model=model, tools=[look]).stream("Hi") as stream:
+        async for part in stream:
+            match part:
+                case sf.TextStart(block_id) | sf.ReasoningStart(block_id):
+                    assert block_id not in said
+                    said[block_id] = ""
+                case sf.TextDelta(block_id, delta) | sf.ReasoningDelta(block_id, delta):
+                    said[block_id] += delta
+                case sf.TextEnd(block_id) | sf.ReasoningEnd(block_id):
+                    ended.append(block_id)
+                case _:
+                    pass
+
+    assert list(said) == ended
+    assert list(said.values()) == ["Hm.", "one"] * 3 + ["two"]
+
+
 def test_30_a_history_may_hold_no_system_message_unless_that_is_allowed() -> None:
     history = (sf.SystemMessage("Obey."), sf.UserMessage("Hi"))
 

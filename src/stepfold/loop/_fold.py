@@ -50,12 +50,15 @@ from stepfold.values import (
 
 
 class _Block:
-    """A text or reasoning block that is still growing."""
+    """A text or reasoning block that is still growing; `shown` is its other id, if it has one."""
 
-    __slots__ = ("chunks", "kind", "options")
+    __slots__ = ("chunks", "kind", "options", "shown")
 
-    def __init__(self, kind: type[Text] | type[Reasoning], options: JsonText | None) -> None:
+    def __init__(
+        self, kind: type[Text] | type[Reasoning], options: JsonText | None, shown: str | None
+    ) -> None:
         self.kind = kind
+        self.shown = shown
         self.chunks: list[str] = []
         self.options = options
 
@@ -84,14 +87,21 @@ class ReplyFold:
     """Gathers the parts of one reply; give it each part once, in order.
 
     `seen` holds the ids of calls that the run has used, `fresh(n)` names the n-th call of this
-    reply where its own id is blank or taken.
+    reply where its own id is blank or taken. `blocks` holds the ids of the blocks that were shown
+    before, and is added to; a block whose id is among them is shown as `prefix` and its id.
     """
 
     def __init__(
-        self, seen: Container[str] = (), fresh: Callable[[int], str] = "call-{}".format
+        self,
+        seen: Container[str] = (),
+        fresh: Callable[[int], str] = "call-{}".format,
+        blocks: set[str] | None = None,
+        prefix: str = "",
     ) -> None:
         self._seen: Final = seen
         self._fresh: Final = fresh
+        self._blocks: Final = blocks
+        self._prefix: Final = prefix
         self._content: list[_Block | _Call | ReplyPart] = []
         self._texts: dict[str, _Block] = {}
         self._reasonings: dict[str, _Block] = {}
@@ -102,7 +112,7 @@ class ReplyFold:
         self._finish: Finish | None = None
 
     def add(self, part: StreamPart) -> StreamPart:
-        """Take the next part and give it back with the id that its call has in the run.
+        """Take the next part and give it back with the id that its call or block has in the run.
 
         Raises:
             ModelError: for an error reported in the stream, and for parts in an impossible order.
@@ -112,20 +122,20 @@ class ReplyFold:
             raise _violation(msg)
         match part:
             case TextDelta(block_id, delta, provider_options=options):
-                self._grow(self._texts, block_id, delta, options)
+                shown = self._grow(self._texts, block_id, delta, options)
             case ReasoningDelta(block_id, delta, provider_options=options):
-                self._grow(self._reasonings, block_id, delta, options)
+                shown = self._grow(self._reasonings, block_id, delta, options)
             case ToolInputDelta(call_id):
                 return evolve(part, id=self._place(call_id).id)
             case TextStart(block_id, provider_options=options):
-                self._begin(self._texts, block_id, Text, options)
+                shown = self._begin(self._texts, block_id, Text, options)
             case ReasoningStart(block_id, provider_options=options):
-                self._begin(self._reasonings, block_id, Reasoning, options)
+                shown = self._begin(self._reasonings, block_id, Reasoning, options)
             case TextEnd(block_id, provider_options=options):
-                self._grow(self._texts, block_id, "", options)
+                shown = self._grow(self._texts, block_id, "", options)
                 del self._texts[block_id]
             case ReasoningEnd(block_id, provider_options=options):
-                self._grow(self._reasonings, block_id, "", options)
+                shown = self._grow(self._reasonings, block_id, "", options)
                 del self._reasonings[block_id]
             case ToolInputStart(call_id):
                 return evolve(part, id=self._new_call(call_id).id)
@@ -133,7 +143,7 @@ class ReplyFold:
                 return evolve(part, id=self._place(call_id).id)
             case _:
                 return self._add_whole(part)
-        return part
+        return part if shown is None else evolve(part, id=shown)
 
     def _add_whole(self, part: StreamPart) -> StreamPart:
         match part:
@@ -169,18 +179,28 @@ class ReplyFold:
         block_id: str,
         kind: type[Text] | type[Reasoning],
         options: JsonText | None,
-    ) -> None:
+    ) -> str | None:
         if block_id in open_blocks:
             msg = f"block {block_id!r} was started twice"
             raise _violation(msg)
-        block = _Block(kind, options)
+        shown = None if self._blocks is None else self._shown_id(block_id, self._blocks)
+        block = _Block(kind, options, shown)
         open_blocks[block_id] = block
         self._content.append(block)
+        return shown
+
+    def _shown_id(self, block_id: str, before: set[str]) -> str | None:
+        """The other id of a block whose own was shown before; `None` if it can keep its own."""
+        name = block_id
+        if name in before:
+            name = unused_id(f"{self._prefix}{name}", before)
+        before.add(name)
+        return None if name == block_id else name
 
     @staticmethod
     def _grow(
         open_blocks: dict[str, _Block], block_id: str, delta: str, options: JsonText | None
-    ) -> None:
+    ) -> str | None:
         block = open_blocks.get(block_id)
         if block is None:
             msg = f"a part of block {block_id!r} came, which is not open"
@@ -189,6 +209,7 @@ class ReplyFold:
             block.chunks.append(delta)
         if options is not None:
             block.options = options
+        return block.shown
 
     def _new_call(self, call_id: str) -> _Call:
         taken = self._taken

@@ -86,6 +86,7 @@ class StreamDriver(Driver[D]):
             cancel is not None or self.limits is not None or program.timeouts.of_chunks
         )
         self._open: OpenReply | None = None  # read by the consumer
+        self._blocks: set[str] = set()  # that were shown
         self._coming: OpenReply | None = None  # read by a worker
         self._demand: anyio.Event | None = None
         self._group: anyio.abc.TaskGroup | None = None
@@ -268,9 +269,14 @@ class StreamDriver(Driver[D]):
     async def _opened(self, command: CallModel) -> OpenReply:
         model = self.runtime.models[command.model]
         request = request_of(self.program, self.state)
-        run, at_step = self.state.identity.run, command.key.step
+        run, key = self.state.identity.run, command.key
         await self.announce(command, request)
-        fold = ReplyFold(self.state.call_ids, lambda n: f"{run}/{at_step}/{n}")
+        fold = ReplyFold(
+            self.state.call_ids,
+            lambda n: f"{run}/{key.step}/{n}",
+            self._blocks,
+            f"{key.step}.{key.total}/",
+        )
         started = self.clock.now()
         manager, parts = await self._streamed(model, request)
         return OpenReply(command, manager, parts, fold, started)

@@ -2,7 +2,8 @@
 
 Order: `StreamStart`, then blocks (start, deltas, end, by id) and whole parts in any interleaving,
 `ResponseMetadata` anywhere between, and exactly one `Finish` at the end. Block ids are unique
-within one reply. A `ToolCall` part carries the id of the `ToolInput…` block before it.
+within one reply, and within a run as its stream shows them. A `ToolCall` part carries the id of
+the `ToolInput…` block before it.
 """
 
 from typing import TypeAlias, final

@@ -3,7 +3,11 @@ from stepfold.values import ModelReply, StreamPart
 
 class ReplyFold:
     def __init__(
-        self, seen: Container[str] = (), fresh: Callable[[int], str] = "call-{}".format
+        self,
+        seen: Container[str] = (),
+        fresh: Callable[[int], str] = "call-{}".format,
+        blocks: set[str] | None = None,
+        prefix: str = "",
     ) -> None: ...
     def add(self, part: StreamPart) -> StreamPart: ...
     def partial(self) -> ModelReply: ...
