@@ -428,7 +428,7 @@ class Dog:
 
 
 def test_41_an_output_can_be_one_of_several_types() -> None:
-    run = run_script([reply('{"woofs": 3}')], output=sf.object_of(Cat | Dog))
+    run = run_script([reply('{"result": {"woofs": 3}}')], output=sf.object_of(Cat | Dog))
 
     pet: Cat | Dog = run.unwrap()
 
