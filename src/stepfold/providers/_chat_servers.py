@@ -6,7 +6,7 @@ from typing import Final, final
 from attrs import evolve, frozen
 from typing_extensions import Unpack
 
-from stepfold.providers._endpoint import ConnectionOptions
+from stepfold.providers._endpoint import WEB, ConnectionOptions
 from stepfold.providers._http_model import http_model
 from stepfold.providers._keys import key_of
 from stepfold.providers.openai_chat import CHAT_CODEC, ChatDialect, ChatModel
@@ -131,6 +131,7 @@ CHAT_SERVERS: Final[tuple[ChatServer, ...]] = (
             seed_name="random_seed",
             must_call="any",
             document_form="document_url",
+            fetched_urls=(("image/*", WEB), ("application/pdf", WEB)),
         ),
     ),
     ChatServer(
