@@ -152,6 +152,13 @@ def test_a_stop_condition_may_be_any_callable() -> None:
         ({"retry": 3}, "retry: expected a RetryPolicy, got 3"),
         ({"concurrency": 0}, "concurrency: expected a whole number from 1, got 0"),
         ({"concurrency": True}, "concurrency: expected a whole number from 1, got True"),
+        ({"fallback_models": "a/b"}, "fallback_models: expected a sequence of models or ids"),
+        ({"fallback_models": [1]}, "fallback_models[0]: expected an id such as"),
+        ({"fallback_models": ["gpt"]}, "fallback_models[0]: expected an id such as"),
+        (
+            {"fallback_models": ["a/b", "a:b"]},
+            "fallback_models[1]: expected a model that is not asked before, got 'a/b' again",
+        ),
         ({"timeout": 0}, "timeout: expected seconds above zero, or Timeouts, got 0"),
         ({"timeout": True}, "timeout: expected seconds above zero, or Timeouts, got True"),
         ({"timeout": "5s"}, "timeout: expected seconds above zero, or Timeouts, got '5s'"),

@@ -448,6 +448,34 @@ def test_each_step_asks_the_first_model_again() -> None:
     assert run.state.steps[0].model == TWO
 
 
+def test_the_kinds_of_failure_that_fall_over_are_the_policys() -> None:
+    """Any other ends the run, after the retries that it is worth."""
+    policy = RetryPolicy(max_retries=0, fallback_on=("server",))
+    run = started(program(models=(ONE, TWO), retry=policy))
+    run.fail()
+
+    assert (CallModel(ModelCallKey(0, 1), TWO),) == run.issued()
+
+    run = started(program(models=(ONE, TWO), retry=policy))
+    run.fail(REFUSED)
+
+    assert Failed(REFUSED) == run.end
+
+
+def test_the_model_of_a_plan_falls_over_to_all_others() -> None:
+    """It is the first of its step; no model is asked twice."""
+    run = started(program(models=(ONE, TWO, "acme/three"), prepares=True))
+    run.prepare(StepPlan(model=TWO))
+    asked = [TWO]
+    for _ in range(2):
+        run.fail(REFUSED)
+        asked += [command.model for command in run.issued() if isinstance(command, CallModel)]
+    run.fail(REFUSED)
+
+    assert asked == [TWO, ONE, "acme/three"]
+    assert Failed(REFUSED) == run.end
+
+
 def test_a_model_that_the_program_has_lost_has_no_fallback() -> None:
     """A run may be taken up by a program that no longer names its model."""
     run = started(program())

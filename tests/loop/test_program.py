@@ -179,6 +179,18 @@ def test_a_limit_of_a_tool_is_not_negative() -> None:
         Limits(calls_of={"pay": -1})
 
 
+def test_what_falls_over_is_a_set_of_kinds() -> None:
+    """In the order of their declaration; a misspelt kind would never happen."""
+    twice = RetryPolicy(fallback_on=("overloaded", "rate-limit", "overloaded"))
+
+    assert twice.fallback_on == ("rate-limit", "overloaded")
+    assert RetryPolicy(fallback_on=()).fallback_on == ()
+    assert "server" in RetryPolicy().fallback_on
+    for wrong in (["busy"], "server-error"):
+        with pytest.raises(UsageError, match=r"RetryPolicy\.fallback_on: expected kinds of model"):
+            RetryPolicy(fallback_on=cast("Any", wrong))
+
+
 def test_a_stop_condition_is_a_function() -> None:
     """A number is a common mistake."""
     with pytest.raises(UsageError, match="stop_when: expected a function of Progress, got 5"):
@@ -240,6 +252,7 @@ def test_equal_programs_have_one_fingerprint() -> None:
         {"limits": Limits(cost=0), "prices": {ONE: Price(input=0, output=0)}},
         {"prices": {ONE: Price(input=0, output=0)}},
         {"retry": RetryPolicy(max_retries=9)},
+        {"retry": RetryPolicy(fallback_on=("overloaded",))},
         {"timeouts": Timeouts(total=9)},
         {"timeouts": Timeouts(tools={"look": 9})},
         {"prepares": True},

@@ -10,7 +10,8 @@ from typing_extensions import TypeForm, TypeVar, Unpack
 from stepfold.agent._answers import AnyAnswer, event_of
 from stepfold.agent._begun import Begun, begun, in_event_loop
 from stepfold.agent._checks import (
-    name_in,
+    fallbacks_in,
+    names_in,
     require_answer,
     require_deps,
     require_deps_type,
@@ -109,13 +110,14 @@ class Agent(Generic[Deps_contra, Out_co]):
         stop_check: StopCheck[Deps_contra] | None = None,
         **options: Unpack[AgentOptions],
     ) -> None:
-        name = name_in(model)
+        models = (model, *fallbacks_in(options.get("fallback_models", ())))
+        names = names_in(models)
         require_deps_type(deps_type)
         require_known(options, AGENT_OPTIONS)
         if output is not None:
             require_output(output)
         require_tools(tools)
-        self._given_model = model
+        self._given_models = models
         self._deps_type: object = deps_type
         self._tools, own = sorted_out(tools)
         self._concurrency = checked_concurrency(options.get("concurrency"))
@@ -128,7 +130,7 @@ class Agent(Generic[Deps_contra, Out_co]):
         specs = specs_under(self._hooks, {name: tool.spec for name, tool in table.items()})
         given = with_output_tool(specs, self.output.tool)
         self.program: Program = program_of(
-            (name,), given, own, self.output.spec, self._hooks, options
+            names, given, own, self.output.spec, self._hooks, options
         )
 
     # --- running ------------------------------------------------------------------------------
@@ -397,13 +399,8 @@ class Agent(Generic[Deps_contra, Out_co]):
     # --- what they share ----------------------------------------------------------------------
 
     @cached_property
-    def _model(self) -> LanguageModel:
-        model = self._given_model
-        if not isinstance(model, str):
-            return model
-        from stepfold.providers import resolve_model
-
-        return resolve_model(model)
+    def _models(self) -> tuple[LanguageModel, ...]:
+        return tuple(map(_resolved, self._given_models))
 
     def _runtime(self, deps: object, options: RunOptions) -> Runtime[Deps_contra]:
         is_given = deps is not NO_DEPS
@@ -411,7 +408,7 @@ class Agent(Generic[Deps_contra, Out_co]):
         given = cast("Deps_contra", deps)  # checked above, as far as a type can be at run time
         clock = options.get("clock")
         return Runtime(
-            models=(self._model,),
+            models=self._models,
             tools=self._tools,
             deps=given,
             clock=SystemClock() if clock is None else clock,
@@ -457,3 +454,11 @@ class Agent(Generic[Deps_contra, Out_co]):
                 return run
             case Failure(failed):
                 raise failed
+
+
+def _resolved(given: str | LanguageModel) -> LanguageModel:
+    if not isinstance(given, str):
+        return given
+    from stepfold.providers import resolve_model
+
+    return resolve_model(given)

@@ -88,7 +88,7 @@ def _an(name: str) -> str:
     return f"an {name}" if name[0] in "AEIOaeio" else f"a {name}"
 
 
-def require_model(given: object) -> None:
+def require_model(given: object, argument: str) -> None:
     """Refuse what is neither an id nor a model.
 
     Raises:
@@ -99,7 +99,7 @@ def require_model(given: object) -> None:
     needed = ("provider", "model_id", "generate", "stream")
     if isinstance(given, type) or not all(hasattr(given, name) for name in needed):
         raise UsageError(
-            "model: expected an id such as 'openai/gpt-5.4', or an object with provider, "
+            f"{argument}: expected an id such as 'openai/gpt-5.4', or an object with provider, "
             f"model_id, generate and stream, got {_shown(given)}"
         )
 
@@ -321,17 +321,48 @@ def require_options(cancel: CancelHandle | None, run_id: str | None, seed: int |
         require_kind("seed", seed, int)
 
 
-def name_in(given: str | LanguageModel) -> str:
-    """The name of a model in a state; both `provider/model` and `provider:model` are ids.
+def fallbacks_in(given: Sequence[str | LanguageModel]) -> tuple[str | LanguageModel, ...]:
+    """The models that are asked where the first cannot answer, in their order.
 
     Raises:
-        UsageError: it is neither an id nor a model.
+        UsageError: they are no sequence.
     """
-    require_model(given)
+    _require_fallbacks(given)
+    return tuple(given)
+
+
+def _require_fallbacks(given: object) -> None:
+    if not _is_sequence(given):
+        raise UsageError(
+            f"fallback_models: expected a sequence of models or ids, got {_shown(given)}"
+        )
+
+
+def names_in(models: Sequence[str | LanguageModel]) -> tuple[str, ...]:
+    """The names of an agent's model and of those that are asked after it.
+
+    Raises:
+        UsageError: one is neither an id nor a model, or two have one name.
+    """
+    names: list[str] = []
+    for place, given in enumerate(models):
+        argument = f"fallback_models[{place - 1}]" if place else "model"
+        name = _name_in(given, argument)
+        if name in names:
+            raise UsageError(
+                f"{argument}: expected a model that is not asked before, got {name!r} again"
+            )
+        names.append(name)
+    return tuple(names)
+
+
+def _name_in(given: str | LanguageModel, argument: str) -> str:
+    """The name of a model in a state; both `provider/model` and `provider:model` are ids."""
+    require_model(given, argument)
     if not isinstance(given, str):
         return f"{given.provider}/{given.model_id}"
     stripped = given.strip()
     places = [place for place in (stripped.find("/"), stripped.find(":")) if place >= 0]
     if not places or not 0 < min(places) < len(stripped) - 1:
-        raise UsageError(f"model: expected an id such as 'openai/gpt-5.4', got {given!r}")
+        raise UsageError(f"{argument}: expected an id such as 'openai/gpt-5.4', got {given!r}")
     return f"{stripped[: min(places)]}/{stripped[min(places) + 1 :]}"

@@ -53,6 +53,9 @@ class AgentOptions(ObserverOptions, total=False):
     history only signed ones let a call run. `download` fetches files of a prompt that the model's
     provider does not fetch itself: `download_files()` by default; with `None` every address goes
     to the model as it is.
+
+    `fallback_models` are models, or their ids, that are asked in their order if the agent's own
+    cannot answer.
     """
 
     instructions: str
@@ -62,6 +65,7 @@ class AgentOptions(ObserverOptions, total=False):
     settings: CallSettings
     tool_choice: ToolChoice
     retry: RetryPolicy | None
+    fallback_models: Sequence[str | LanguageModel]
     provider_options: Mapping[str, object] | None
     concurrency: int | None
     timeout: float | Timeouts | None

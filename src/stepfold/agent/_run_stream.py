@@ -90,7 +90,11 @@ class RunStream(Generic[Out_co]):
         return await self._driver.pull()
 
     def text(self) -> AsyncIterator[str]:
-        """Give only the text, as it comes."""
+        """Give only the text, as it comes.
+
+        What an attempt said before it failed stays said, and the next begins anew: who can take
+        it back reads the parts, and heeds `ModelRetried`.
+        """
         return _Text(self._driver)
 
     def partial_output(self) -> AsyncIterator[PartialJson]:

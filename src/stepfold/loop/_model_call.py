@@ -310,7 +310,7 @@ def on_failure(program: Program, out: Draft, calling: Calling, event: ModelFaile
         out.commands.append(Wait(again.key, until))
         out.phase = Waiting(again, until)
         return
-    following = next_model(program, calling.model)
+    following = next_model(program, calling, reason)
     if following is not None:
         again = evolve(calling, model=following, attempt=0, total=calling.total + 1)
         out.notes.append(ModelRetried(calling.step, again.total, following, reason, out.now))
@@ -362,12 +362,15 @@ def jitter(share: float, seed: int, calling: Calling) -> float:
     return 1 + share * (int.from_bytes(digest, "big") / (1 << 63) - 1)
 
 
-def next_model(program: Program, model: str) -> str | None:
-    """The model that follows in the list of fallbacks."""
-    if model not in program.models:
+def next_model(program: Program, calling: Calling, reason: ModelErrorReason) -> str | None:
+    """The model that follows one that could not answer; that of a plan is the first of its step."""
+    models, plan = program.models, calling.plan
+    if reason.kind not in program.retry.fallback_on or calling.model not in models:
         return None
-    place = program.models.index(model) + 1
-    return program.models[place] if place < len(program.models) else None
+    if plan is not None and plan.model is not None:
+        models = (plan.model, *(name for name in models if name != plan.model))
+    place = models.index(calling.model) + 1
+    return models[place] if place < len(models) else None
 
 
 def write_partial(

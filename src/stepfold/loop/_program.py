@@ -1,10 +1,10 @@
 """`Program`: what the user configured, as code. Never serialised; compared by identity."""
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from types import MappingProxyType
-from typing import Literal, TypeAlias, final
+from typing import Literal, TypeAlias, final, get_args
 
 from attrs import field, frozen
 
@@ -21,6 +21,7 @@ from stepfold.values import (
     JsonBounds,
     JsonFormat,
     JsonText,
+    ModelErrorKind,
     NamedTool,
     NoOutput,
     Outcome,
@@ -40,6 +41,21 @@ Check: TypeAlias = Callable[[object], tuple[SchemaFault, ...]]
 """The structural decoder of a tool's input: what is wrong with a parsed document, if anything."""
 
 
+_KINDS: tuple[ModelErrorKind, ...] = get_args(ModelErrorKind)
+
+
+def _kinds(given: Iterable[ModelErrorKind]) -> tuple[ModelErrorKind, ...]:
+    """The kinds that are given, in the order of their declaration."""
+    wanted = {given} if isinstance(given, str) else set(given)
+    for unknown in wanted.difference(_KINDS):
+        msg = (
+            f"RetryPolicy.fallback_on: expected kinds of model errors ({', '.join(_KINDS)}), got "
+            f"{unknown!r}"
+        )
+        raise UsageError(msg)
+    return tuple(kind for kind in _KINDS if kind in wanted)
+
+
 @final
 @frozen(order=False, kw_only=True)
 class RetryPolicy:
@@ -49,8 +65,12 @@ class RetryPolicy:
     or shorter by up to `jitter` of itself (drawn from the run's seed). What the server asks for
     in `retry-after` is kept exactly; if that is over `max_retry_after`, no retry is made.
 
+    A failure that leaves no retry, or allows none, falls over to the next model at once, if it is
+    of a kind in `fallback_on`: all are by default. Attempts count for each model anew. A call is
+    made again as a whole, also where part of the reply had come; no tool is ever run again for it.
+
     Raises:
-        UsageError: a figure is negative or not finite, or the jitter over 1.
+        UsageError: a figure is negative or not finite, the jitter over 1, or a kind is not known.
     """
 
     max_retries: int = 2
@@ -59,6 +79,7 @@ class RetryPolicy:
     max_delay: float = 60.0
     jitter: float = 0.25
     max_retry_after: float = 60.0
+    fallback_on: tuple[ModelErrorKind, ...] = field(default=_KINDS, converter=_kinds)
 
     def __attrs_post_init__(self) -> None:
         not_negative("RetryPolicy.max_retries", self.max_retries)
@@ -168,7 +189,8 @@ def _price_table(prices: Mapping[str, Price]) -> Mapping[str, Price]:
 class Program:
     """Everything that decides a run, but its history and the world.
 
-    `models` are names (`provider/model_id`): the first is asked; if it cannot answer, the next.
+    `models` are names (`provider/model_id`): in each step the first is asked, or the one that a
+    plan names; if it cannot answer, the others follow in their order.
     `provider_tools` are run by the provider; all tools together have a name each.
     `prepares`, `repairs` and `checks_stop` tell that the shell has hooks which the loop must ask
     by `PrepareStep`, `RepairCall` and `CheckStop`. `prices` says what tokens cost, by names of
@@ -335,6 +357,7 @@ class Program:
                 retry.max_delay,
                 retry.jitter,
                 retry.max_retry_after,
+                list(retry.fallback_on),
             ],
             "timeouts": [
                 timeouts.total,

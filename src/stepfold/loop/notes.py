@@ -45,7 +45,12 @@ class StepStarted:
 @final
 @frozen(order=False)
 class ModelRetried:
-    """An attempt failed; the next one, to `model`, is made at `until`."""
+    """An attempt failed; the next one, to `model`, is made at `until`.
+
+    The model answers from the start again, so whatever was shown of its reply since `StepStarted`,
+    or since the last such note, does not count: a reader takes it back. What is left then is what
+    the history holds.
+    """
 
     step: int
     total: int

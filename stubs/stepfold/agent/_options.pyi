@@ -25,6 +25,7 @@ class AgentOptions(ObserverOptions, total=False):
     settings: CallSettings
     tool_choice: ToolChoice
     retry: RetryPolicy | None
+    fallback_models: Sequence[str | LanguageModel]
     provider_options: Mapping[str, object] | None
     concurrency: int | None
     timeout: float | Timeouts | None

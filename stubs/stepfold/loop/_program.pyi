@@ -1,4 +1,4 @@
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Literal, TypeAlias, final
 from attrs import field, frozen
@@ -14,6 +14,7 @@ from stepfold.values import (
     JsonBounds,
     JsonFormat,
     JsonText,
+    ModelErrorKind,
     NoOutput,
     Outcome,
     Price,
@@ -24,6 +25,9 @@ from stepfold.values import (
 
 RULES = 1
 Check: TypeAlias = Callable[[object], tuple[SchemaFault, ...]]
+_KINDS: tuple[ModelErrorKind, ...] = ...
+
+def _kinds(given: Iterable[ModelErrorKind]) -> tuple[ModelErrorKind, ...]: ...
 
 @final
 @frozen(order=False, kw_only=True)
@@ -34,6 +38,7 @@ class RetryPolicy:
     max_delay: float = 60.0
     jitter: float = 0.25
     max_retry_after: float = 60.0
+    fallback_on: tuple[ModelErrorKind, ...] = field(default=_KINDS, converter=_kinds)
 
     def __attrs_post_init__(self) -> None: ...
 
