@@ -279,7 +279,9 @@ class Agent(Generic[Deps_contra, Out_co]):
             UsageError: an argument is wrong, or the model's id or key is not known.
         """
         given = self._begin(prompt, deps, options)
-        driver = StreamDriver(given.program, given.first, given.runtime, given.cancel)
+        driver = StreamDriver(
+            given.program, given.first, given.runtime, given.cancel, given.steering
+        )
         return RunStream(driver, self.output, given)
 
     @overload
@@ -331,11 +333,14 @@ class Agent(Generic[Deps_contra, Out_co]):
         if "run_id" in options or "seed" in options:
             raise UsageError("answer: expected no run_id and no seed: the run has them already")
         cancel = options.get("cancel")
-        require_options(cancel, None, None)
+        steering = options.get("steering")
+        require_options(cancel, steering, None, None)
         runtime = self._runtime(deps, options)
         now = runtime.clock.now()
         events = [event_of(answer, run.state, runtime.tools, now) for answer in answers]
-        driver = await driven(self.program, Transition(run.state), runtime, cancel, events)
+        driver = await driven(
+            self.program, Transition(run.state), runtime, cancel, steering, events
+        )
         return self._finished(driver)
 
     # --- driving by hand ----------------------------------------------------------------------
@@ -427,7 +432,9 @@ class Agent(Generic[Deps_contra, Out_co]):
         journal = given.runtime.journal
         if journal is not None:
             await journal.begin(given.header)
-        driver = await driven(given.program, given.first, given.runtime, given.cancel)
+        driver = await driven(
+            given.program, given.first, given.runtime, given.cancel, given.steering
+        )
         if given.child is not None:
             given.child.end(driver.state)
         return driver

@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 from stepfold.agent._checks import require_options
 from stepfold.agent._options import RunOptions
 from stepfold.loop import JournalHeader, Program, Transition, begin, command_ids, standardise_prompt
-from stepfold.shell import CancelHandle, ChildRun, Runtime, ToolContext
+from stepfold.shell import CancelHandle, ChildRun, Runtime, Steering, ToolContext
 from stepfold.values import Message, UsageError
 
 D = TypeVar("D")
@@ -27,6 +27,7 @@ class Begun(Generic[D]):
     header: JournalHeader
     cancel: CancelHandle | None
     child: ChildRun | None
+    steering: Steering | None
 
 
 def begun(
@@ -41,7 +42,8 @@ def begun(
         UsageError: the prompt or an option is wrong; the text names it.
     """
     cancel, run_id, seed = options.get("cancel"), options.get("run_id"), options.get("seed")
-    require_options(cancel, run_id, seed)
+    steering = options.get("steering")
+    require_options(cancel, steering, run_id, seed)
     child = _child_of(options.get("parent"), program)
     if child is not None:
         prices = {**child.prices, **program.prices}
@@ -55,7 +57,7 @@ def begun(
     first = begin(program, messages, run=run, seed=drawn, at=at)
     commands = command_ids(first)
     header = JournalHeader(run, drawn, at, messages, program.fingerprint, commands=commands)
-    return Begun(program, first, runtime, header, cancel, child)
+    return Begun(program, first, runtime, header, cancel, child, steering)
 
 
 def _child_of(parent: object, program: Program) -> ChildRun | None:

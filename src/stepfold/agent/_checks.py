@@ -29,7 +29,7 @@ from stepfold.loop import (
     tool_call_budget,
 )
 from stepfold.ports import LanguageModel
-from stepfold.shell import AnyTool, CancelHandle, OfferedTool, provider_tools_by_name
+from stepfold.shell import AnyTool, CancelHandle, OfferedTool, Steering, provider_tools_by_name
 from stepfold.values import (
     JsonText,
     NamedTool,
@@ -305,7 +305,9 @@ def require_answer(given: object) -> None:
     raise UsageError(f"answers: expected answers to open requests, got {_shown(given)}{advice}")
 
 
-def require_options(cancel: CancelHandle | None, run_id: str | None, seed: int | None) -> None:
+def require_options(
+    cancel: CancelHandle | None, steering: Steering | None, run_id: str | None, seed: int | None
+) -> None:
     """Refuse options of the wrong kind.
 
     Raises:
@@ -313,6 +315,8 @@ def require_options(cancel: CancelHandle | None, run_id: str | None, seed: int |
     """
     if cancel is not None:
         require_kind("cancel", cancel, CancelHandle)
+    if steering is not None:
+        require_kind("steering", steering, Steering)
     if run_id is not None:
         require_kind("run_id", run_id, str)
         if not run_id:
@@ -347,7 +351,7 @@ def names_in(models: Sequence[str | LanguageModel]) -> tuple[str, ...]:
     names: list[str] = []
     for place, given in enumerate(models):
         argument = f"fallback_models[{place - 1}]" if place else "model"
-        name = _name_in(given, argument)
+        name = name_in(given, argument)
         if name in names:
             raise UsageError(
                 f"{argument}: expected a model that is not asked before, got {name!r} again"
@@ -356,8 +360,12 @@ def names_in(models: Sequence[str | LanguageModel]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _name_in(given: str | LanguageModel, argument: str) -> str:
-    """The name of a model in a state; both `provider/model` and `provider:model` are ids."""
+def name_in(given: str | LanguageModel, argument: str = "model") -> str:
+    """The name of a model in a state; both `provider/model` and `provider:model` are ids.
+
+    Raises:
+        UsageError: it is neither an id nor a model.
+    """
     require_model(given, argument)
     if not isinstance(given, str):
         return f"{given.provider}/{given.model_id}"

@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 from stepfold.loop import Limits, RetryPolicy, StopCondition, Timeouts
 from stepfold.ports import Clock, Download, Journal, LanguageModel
-from stepfold.shell import CancelHandle, Observer, ToolContext
+from stepfold.shell import CancelHandle, Observer, Steering, ToolContext
 from stepfold.values import CallSettings, Price, ToolChoice
 
 
@@ -28,9 +28,11 @@ class RunOptions(ObserverOptions, total=False):
     `run_id` names the run and `seed` decides the jitter of retries; both are new by default.
     `parent` is the context of the tool call that begins this run, which then keeps to what is left
     of the tool's grant and is named after the call; what it spends counts in the run that called.
+    `steering` is a handle by which the run can be spoken to.
     """
 
     cancel: CancelHandle | None
+    steering: Steering | None
     journal: Journal | None
     clock: Clock | None
     run_id: str | None

@@ -12,8 +12,8 @@ from stepfold.agent._output import Output
 from stepfold.agent._output_partial import PartialElements, Unfenced
 from stepfold.agent._run import Run
 from stepfold.loop import LoopState
-from stepfold.shell import RunPart
-from stepfold.values import JsonText, PartialJson, TextDelta, UsageError
+from stepfold.shell import RunPart, Steering
+from stepfold.values import JsonText, PartialJson, TextDelta, UsageError, UserMessage
 
 Out_co = TypeVar("Out_co", covariant=True)
 T = TypeVar("T")
@@ -29,6 +29,8 @@ class _Pulled(Protocol):
     def at_rest(self) -> bool: ...
     @property
     def outputs(self) -> Mapping[JsonText, object]: ...
+    @property
+    def steering(self) -> Steering: ...
     async def pull(self) -> RunPart: ...
     async def __aenter__(self) -> object: ...
     async def __aexit__(
@@ -88,6 +90,26 @@ class RunStream(Generic[Out_co]):
     async def __anext__(self) -> RunPart:
         """Give the next part: the model's, or a note of what was decided."""
         return await self._driver.pull()
+
+    def steer(self, message: str | UserMessage) -> bool:
+        """Say something that the model hears in its next step: see `Steering.steer`.
+
+        From another thread, use a `Steering` that was given to the run.
+
+        Raises:
+            UsageError: it is neither text nor a message, or empty.
+        """
+        return self._driver.steering.steer(message)
+
+    def queue(self, message: str | UserMessage) -> bool:
+        """Say something that the model hears after a final answer: see `Steering.queue`.
+
+        From another thread, use a `Steering` that was given to the run.
+
+        Raises:
+            UsageError: it is neither text nor a message, or empty.
+        """
+        return self._driver.steering.queue(message)
 
     def text(self) -> AsyncIterator[str]:
         """Give only the text, as it comes.

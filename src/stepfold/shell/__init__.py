@@ -60,6 +60,7 @@ from stepfold.shell._observing import (
 from stepfold.shell._provider_tool import OfferedTool, provider_tool, provider_tools_by_name
 from stepfold.shell._runtime import Runtime, tools_by_name
 from stepfold.shell._shown import ShownToolDecorator
+from stepfold.shell._steering import Steering
 from stepfold.shell._stream import RunPart, StreamDriver, ToolProgressed
 from stepfold.shell._tool import AnyTool, Tool, ToolContext, ToolOptions
 
@@ -91,6 +92,7 @@ __all__ = (
     "RunTakenUp",
     "Runtime",
     "ShownToolDecorator",
+    "Steering",
     "StepContext",
     "StopCheck",
     "StopContext",

@@ -14,6 +14,7 @@ from stepfold.ports import BLOCKING
 from stepfold.shell._cancel import CancelHandle
 from stepfold.shell._driver import OUTER, Driver
 from stepfold.shell._runtime import Runtime
+from stepfold.shell._steering import Steering
 from stepfold.shell._stream import StreamDriver
 from stepfold.shell._waiting import LoopWaiting, ThreadWaiting, run_now
 from stepfold.values import UsageError
@@ -27,6 +28,7 @@ async def drive(
     runtime: Runtime[D],
     *,
     cancel: CancelHandle | None = None,
+    steering: Steering | None = None,
 ) -> LoopState:
     """Carry out the commands of a run until it rests or has ended, on asyncio or trio.
 
@@ -34,7 +36,7 @@ async def drive(
         UsageError: the runtime lacks a model or a tool that the program names.
         BaseException: cancellation by an outer scope, after `Cancelled` was journaled.
     """
-    return (await driven(program, first, runtime, cancel)).state
+    return (await driven(program, first, runtime, cancel, steering)).state
 
 
 async def driven(
@@ -42,6 +44,7 @@ async def driven(
     first: Transition,
     runtime: Runtime[D],
     cancel: CancelHandle | None,
+    steering: Steering | None = None,
     events: Sequence[Event] = (),
 ) -> Driver[D]:
     """As `drive`, but lets events happen first, and gives the driver.
@@ -49,8 +52,8 @@ async def driven(
     The driver knows the exception behind a failure.
     """
     if program.timeouts.of_chunks:
-        return await _read(StreamDriver(program, first, runtime, cancel), events)
-    driver = Driver(program, first, runtime, LoopWaiting(), cancel)
+        return await _read(StreamDriver(program, first, runtime, cancel, steering), events)
+    driver = Driver(program, first, runtime, LoopWaiting(), cancel, steering)
     driver.check()
     try:
         for event in events:
@@ -75,7 +78,13 @@ async def _read(driver: StreamDriver[D], events: Sequence[Event]) -> Driver[D]:
     return driver
 
 
-def drive_sync(program: Program, first: Transition, runtime: Runtime[D]) -> LoopState:
+def drive_sync(
+    program: Program,
+    first: Transition,
+    runtime: Runtime[D],
+    *,
+    steering: Steering | None = None,
+) -> LoopState:
     """Carry out the commands of a run in this thread, without any event loop.
 
     Tools run one after another, in call order. Coroutines are run as long as they never suspend;
@@ -88,10 +97,15 @@ def drive_sync(program: Program, first: Transition, runtime: Runtime[D]) -> Loop
         UsageError: a tool or a model is marked `async_only`, or a coroutine needs an event loop;
             the text names which.
     """
-    return driven_sync(program, first, runtime).state
+    return driven_sync(program, first, runtime, steering).state
 
 
-def driven_sync(program: Program, first: Transition, runtime: Runtime[D]) -> Driver[D]:
+def driven_sync(
+    program: Program,
+    first: Transition,
+    runtime: Runtime[D],
+    steering: Steering | None = None,
+) -> Driver[D]:
     """As `drive_sync`, but gives the driver, which knows the exception behind a failure."""
     for tool in runtime.tools.values():
         if tool.options.async_only:
@@ -105,7 +119,7 @@ def driven_sync(program: Program, first: Transition, runtime: Runtime[D]) -> Dri
                 f"drive_sync: the model {name} is marked async_only=True; use drive, generate or "
                 "stream"
             )
-    driver = SequentialDriver(program, first, runtime, ThreadWaiting())
+    driver = SequentialDriver(program, first, runtime, ThreadWaiting(), None, steering)
     driver.check()
     token = BLOCKING.set(True)
     try:

@@ -26,7 +26,6 @@ from stepfold.loop import (
     Program,
     Resting,
     Transition,
-    Working,
     command_ids,
     request_of,
     step,
@@ -65,14 +64,16 @@ from stepfold.loop.notes import Note
 from stepfold.ports import BLOCKING, KEEPER, Clock, LanguageModel
 from stepfold.shell._cancel import CancelHandle
 from stepfold.shell._children import children_of
-from stepfold.shell._execute import binding_error, execute
+from stepfold.shell._execute import binding_error, call_of, execute
 from stepfold.shell._files import RunFiles
 from stepfold.shell._fitting import require_fitting
 from stepfold.shell._hooks import decided, prepared, repaired, stop_checked
 from stepfold.shell._keeping import RunKeeper
+from stepfold.shell._model_failures import reason_of
 from stepfold.shell._observing import ModelCallStarted, ToolExecutionStarted, Watch
 from stepfold.shell._outputs import OutputBinding
 from stepfold.shell._runtime import Runtime
+from stepfold.shell._steering import Steering
 from stepfold.shell._time_limits import TimeLimits, limits_of
 from stepfold.shell._tool import ToolContext
 from stepfold.shell._waiting import Waiting, missed_loop, needs_loop
@@ -80,7 +81,6 @@ from stepfold.values import (
     Failed,
     Instant,
     JsonText,
-    ModelError,
     ModelErrorReason,
     ModelReply,
     ModelRequest,
@@ -104,6 +104,7 @@ class Driver(Generic[D]):
         runtime: Runtime[D],
         waiting: Waiting,
         cancel: CancelHandle | None = None,
+        steering: Steering | None = None,
     ) -> None:
         self.program = program
         self.state: LoopState = first.state
@@ -117,6 +118,9 @@ class Driver(Generic[D]):
         self._binding = OutputBinding(program.output, runtime.bind_output)
         self.files: RunFiles = RunFiles(runtime.download)
         self._handle = cancel
+        self._steering: Steering | None = steering
+        if steering is not None:
+            steering.join()
         self._raised: tuple[ModelErrorReason, Exception] | None = None
         self._fault: BaseException | None = None
         self._commands: deque[Command] = deque(first.commands)
@@ -160,7 +164,7 @@ class Driver(Generic[D]):
 
     async def feed(self, event: Event) -> None:
         """Let one event happen: journal it, commit, tell, and take its commands."""
-        if self.runtime.journal is None:
+        if self.runtime.journal is None and self._steering is None:
             self._commit(step(self.program, self.state, event), event)
         else:
             with anyio.CancelScope(shield=True):
@@ -176,6 +180,13 @@ class Driver(Generic[D]):
             await self.journaled(event)
 
     async def journaled(self, event: Event) -> None:
+        """Let what was said happen, then an event."""
+        if self._steering is not None:
+            while (said := self._steering.heard(self.state, self.clock.now())) is not None:
+                await self._append(said)
+        await self._append(event)
+
+    async def _append(self, event: Event) -> None:
         """Append an event before it counts; if that fails, it has not happened."""
         transition = step(self.program, self.state, event)
         if transition.state is not self.state:
@@ -190,6 +201,8 @@ class Driver(Generic[D]):
         self.state = transition.state
         if self.limits is not None:
             self.limits.follow(transition.state.phase)
+        if self._steering is not None:
+            self._steering.follow(transition)
         self._commands.extend(transition.commands)
         if transition.notes:
             self.tell(transition.notes)
@@ -340,24 +353,12 @@ class Driver(Generic[D]):
         self, command: CallModel, error: Exception, partial: ModelReply | None
     ) -> ModelFailed:
         """What a model raised, as an event; the exception is kept for the traceback."""
-        if isinstance(error, ModelError):
-            reason = error.reason
-        else:  # a fault in the model's own code
-            reason = ModelErrorReason("unknown", f"the model raised {type(error).__name__}")
+        reason = reason_of(error)
         self._raised = (reason, error)
         return ModelFailed(command.key, reason, self.clock.now(), partial=partial)
 
-    def _call_of(self, key: CallKey) -> ToolCall | None:
-        phase = self.state.phase
-        if not isinstance(phase, Working):
-            return None
-        slots, index = phase.slots, key.index
-        if index < len(slots) and slots[index].index == index:  # as it is, but for late answers
-            return slots[index].call
-        return next((slot.call for slot in slots if slot.index == index), None)
-
     async def _bind(self, key: CallKey) -> None:
-        call = self._call_of(key)
+        call = call_of(self.state.phase, key)
         if call is None:
             return
         if call.tool_name == self.program.output.tool:
@@ -385,7 +386,7 @@ class Driver(Generic[D]):
         await self.feed(StopChecked(at_step, stop, self.clock.now()))
 
     async def _repair(self, key: CallKey) -> None:
-        call, runtime = self._call_of(key), self.runtime
+        call, runtime = call_of(self.state.phase, key), self.runtime
         if call is not None:
             text = await repaired(
                 runtime.hooks, runtime.deps, self.program, self.state, call, self.waiting
@@ -393,7 +394,7 @@ class Driver(Generic[D]):
             await self.feed(CallRepaired(key, text, self.clock.now()))
 
     async def _resolve(self, key: CallKey) -> None:
-        call, runtime = self._call_of(key), self.runtime
+        call, runtime = call_of(self.state.phase, key), self.runtime
         if call is not None:
             verdict = await decided(
                 runtime.hooks, runtime.deps, self.state, key.step, call, self.waiting
@@ -403,7 +404,7 @@ class Driver(Generic[D]):
 
     async def _run_tool(self, command: RunTool) -> None:
         key = command.key
-        call = self._call_of(key)
+        call = call_of(self.state.phase, key)
         if call is None:  # overtaken by an end
             return
         tool = self.runtime.tools[command.tool_name]

@@ -12,6 +12,8 @@ from typing import TypeVar
 from typing_extensions import TypeIs
 
 from stepfold.codec import to_json
+from stepfold.loop import Phase, Working
+from stepfold.loop.commands import CallKey
 from stepfold.loop.events import ToolFailed, ToolOutcome, ToolSucceeded
 from stepfold.ports import BLOCKING, Clock
 from stepfold.schema import Faults, encode_result
@@ -42,6 +44,16 @@ D = TypeVar("D")
 Progress = Callable[[JsonText], None]
 
 _SPURIOUS = "interrupted: the tool raised a cancellation that nobody had asked for"
+
+
+def call_of(phase: Phase, key: CallKey) -> ToolCall | None:
+    """The call that a key names; none if the run is no longer at work on it."""
+    if not isinstance(phase, Working):
+        return None
+    slots, index = phase.slots, key.index
+    if index < len(slots) and slots[index].index == index:  # as it is, but for late answers
+        return slots[index].call
+    return next((slot.call for slot in slots if slot.index == index), None)
 
 
 def bound_arguments(

@@ -32,9 +32,10 @@ from stepfold.ports import KEEPER, LanguageModel, ModelStream
 from stepfold.shell._cancel import CancelHandle
 from stepfold.shell._driver import OUTER, Driver
 from stepfold.shell._gaps import gaps_of
+from stepfold.shell._model_failures import silence
 from stepfold.shell._open_reply import OUTPUT, OpenReply
 from stepfold.shell._runtime import Runtime
-from stepfold.shell._time_limits import silence
+from stepfold.shell._steering import Steering
 from stepfold.shell._waiting import LoopWaiting, is_cancellation
 from stepfold.values import (
     JsonText,
@@ -79,8 +80,9 @@ class StreamDriver(Driver[D]):
         first: Transition,
         runtime: Runtime[D],
         cancel: CancelHandle | None = None,
+        steering: Steering | None = None,
     ) -> None:
-        super().__init__(program, first, runtime, LoopWaiting(), cancel)
+        super().__init__(program, first, runtime, LoopWaiting(), cancel, steering)
         self._shown: deque[RunPart] = deque(first.notes)
         self._is_watched: bool = (
             cancel is not None or self.limits is not None or program.timeouts.of_chunks
@@ -93,6 +95,15 @@ class StreamDriver(Driver[D]):
         self._workers: anyio.CancelScope | None = None
         self._wake: anyio.Event | None = None
         self._was_entered = False
+
+    @property
+    def steering(self) -> Steering:
+        """By which this run is spoken to; one that was not given is made."""
+        if self._steering is None:
+            self._steering = Steering()
+            self._steering.join()
+            self._steering.follow(Transition(self.state))
+        return self._steering
 
     # --- the context --------------------------------------------------------------------------
 

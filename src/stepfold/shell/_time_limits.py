@@ -14,11 +14,9 @@ import anyio
 from stepfold.loop import Done, Phase, Resting, Timeouts
 from stepfold.loop.events import TimedOut
 from stepfold.ports import Clock
-from stepfold.values import Instant, ModelErrorReason, ModelReply
+from stepfold.values import Instant, ModelReply
 
 _SECOND = 1_000_000_000
-_FIRST_CHUNK = "first-chunk-timeout"
-_CHUNK = "chunk-timeout"
 
 
 @final
@@ -95,11 +93,3 @@ def limits_of(timeouts: Timeouts, clock: Clock) -> TimeLimits | None:
     if timeouts.total is None and timeouts.step is None:
         return None
     return TimeLimits(timeouts, clock)
-
-
-def silence(timeouts: Timeouts, *, has_spoken: bool) -> ModelErrorReason:
-    """Why an attempt failed in which the model said nothing for too long."""
-    seconds = timeouts.chunk if has_spoken else timeouts.first_chunk
-    code, since = (_CHUNK, "what it said last") if has_spoken else (_FIRST_CHUNK, "the request")
-    message = f"the model said nothing for {seconds:g} seconds after {since}"
-    return ModelErrorReason("timeout", message, code=code)

@@ -1,7 +1,7 @@
 from typing import Generic, TypeVar, final
 from attrs import frozen
 from stepfold.loop import JournalHeader, Program, Transition
-from stepfold.shell import CancelHandle, ChildRun, Runtime
+from stepfold.shell import CancelHandle, ChildRun, Runtime, Steering
 
 D = TypeVar("D")
 
@@ -14,3 +14,4 @@ class Begun(Generic[D]):
     header: JournalHeader
     cancel: CancelHandle | None
     child: ChildRun | None
+    steering: Steering | None

@@ -3,7 +3,7 @@ from typing import Required
 from typing_extensions import TypedDict
 from stepfold.loop import Limits, RetryPolicy, StopCondition, Timeouts
 from stepfold.ports import Clock, Download, Journal, LanguageModel
-from stepfold.shell import CancelHandle, Observer, ToolContext
+from stepfold.shell import CancelHandle, Observer, Steering, ToolContext
 from stepfold.values import CallSettings, Price, ToolChoice
 
 class ObserverOptions(TypedDict, total=False):
@@ -11,6 +11,7 @@ class ObserverOptions(TypedDict, total=False):
 
 class RunOptions(ObserverOptions, total=False):
     cancel: CancelHandle | None
+    steering: Steering | None
     journal: Journal | None
     clock: Clock | None
     run_id: str | None

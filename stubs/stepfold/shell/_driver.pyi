@@ -13,6 +13,7 @@ from stepfold.shell._files import RunFiles
 from stepfold.shell._keeping import RunKeeper
 from stepfold.shell._observing import Watch
 from stepfold.shell._runtime import Runtime
+from stepfold.shell._steering import Steering
 from stepfold.shell._time_limits import TimeLimits
 from stepfold.shell._waiting import Waiting
 from stepfold.values import JsonText, ModelReply, ModelRequest, ToolCall
@@ -27,6 +28,7 @@ class Driver(Generic[D]):
         runtime: Runtime[D],
         waiting: Waiting,
         cancel: CancelHandle | None = None,
+        steering: Steering | None = None,
     ) -> None: ...
     state: LoopState
     clock: Clock

@@ -8,6 +8,7 @@ from stepfold.loop.notes import Note
 from stepfold.shell._cancel import CancelHandle
 from stepfold.shell._driver import Driver
 from stepfold.shell._runtime import Runtime
+from stepfold.shell._steering import Steering
 from stepfold.values import JsonText, StreamPart, ToolCall
 
 D = TypeVar("D")
@@ -29,7 +30,10 @@ class StreamDriver(Driver[D]):
         first: Transition,
         runtime: Runtime[D],
         cancel: CancelHandle | None = None,
+        steering: Steering | None = None,
     ) -> None: ...
+    @property
+    def steering(self) -> Steering: ...
     async def __aenter__(self) -> Self: ...
     async def __aexit__(
         self,
