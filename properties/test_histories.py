@@ -59,7 +59,7 @@ def test_a_repair_drops_only_what_it_says(history: tuple[Message, ...]) -> None:
 def test_a_run_begins_with_the_repaired_history(
     program: Program, history: tuple[Message, ...]
 ) -> None:
-    repaired = repair_history(history)
+    repaired = repair_history(history, client_tools=program.client_tools)
     given = begin(program, history, run="r", seed=0, at=0)
     mended = begin(program, repaired.messages, run="r", seed=0, at=0)
 
