@@ -1,9 +1,15 @@
-"""Approvals in a history that was somewhere else meanwhile."""
+"""Approvals: by whom they are given, and in a history that was somewhere else meanwhile."""
 
+from collections.abc import Callable
+from typing import cast
+
+import anyio
+import anyio.lowlevel
 import pytest
 from attrs import evolve
 
 import stepfold as sf
+from stepfold.shell import NeedsApproval
 from stepfold.testing import ScriptedModel, call, reply
 
 SECRET = "s3cret"
@@ -85,3 +91,243 @@ def test_no_agent_shows_its_secret() -> None:
     assert SECRET not in repr(agent)
     assert SECRET not in repr(agent.program)
     assert SECRET not in repr(vars(agent))
+
+
+# --- a rule of the tool's own -----------------------------------------------------------------
+
+
+def is_much(context: sf.ApprovalContext[object]) -> bool:
+    match context.input:
+        case {"cents": int(cents)}:
+            return cents > 100
+        case _:
+            return True
+
+
+async def is_much_later(context: sf.ApprovalContext[object]) -> bool:
+    await anyio.lowlevel.checkpoint()
+    return is_much(context)
+
+
+def broken(context: sf.ApprovalContext[object]) -> bool:
+    raise RuntimeError(context.call.tool_name)
+
+
+def careful(rule: NeedsApproval) -> sf.AnyTool[object, str]:
+    """Pay, after a person has agreed where the rule wants it."""
+
+    @sf.tool(name="pay", needs_approval=rule)
+    def careful_pay(cents: int) -> str:
+        return f"paid {cents}"
+
+    return careful_pay
+
+
+def paying(*cents: int) -> sf.ModelReply:
+    return reply(*(call("pay", {"cents": each}, id=f"c{each}") for each in cents))
+
+
+@pytest.mark.parametrize("rule", [is_much, is_much_later])
+async def test_a_tool_may_say_which_calls_need_a_person(rule: NeedsApproval) -> None:
+    """The others run; the answers go the same way as always."""
+    model = ScriptedModel([paying(5, 500), reply("Done.")])
+    agent = sf.Agent(model=model, tools=[careful(rule)])
+    run = await agent.generate("Pay.")
+
+    assert [request.call.tool_call_id for request in run.open_approvals] == ["c500"]
+
+    answered = await agent.answer(run, [sf.approve(run.open_approvals[0])])
+    assert [part.output for part in answered.steps[0].tool_results] == [sf.TextOutput("paid 5")]
+    assert answered.unwrap() == "Done."
+
+
+async def test_a_rule_that_fails_denies() -> None:
+    """The model is told the kind of the exception, and not its text."""
+    model = ScriptedModel([paying(5), reply("So not.")])
+    run = await sf.Agent(model=model, tools=[careful(broken)]).generate("Pay.")
+
+    assert [part.output for part in run.steps[0].tool_results] == [
+        sf.DeniedOutput("the policy failed: RuntimeError")
+    ]
+
+
+@pytest.mark.parametrize("decides", ["policy", "rule"])
+async def test_the_agent_decides_before_the_tool_does(decides: str) -> None:
+    """The first that is there decides alone: the policy, the rule for the tool, the tool's own."""
+    asked: list[str] = []
+
+    def never(context: sf.ApprovalContext[object]) -> bool:
+        asked.append(context.call.tool_call_id)
+        return True
+
+    def lenient(_: sf.ApprovalContext[object]) -> sf.Verdict:
+        return sf.Verdict("approved")
+
+    agent = sf.Agent(
+        model=ScriptedModel([paying(5), reply("Done.")]),
+        tools=[careful(never)],
+        tool_approval=lenient if decides == "policy" else {"pay": lenient},
+    )
+
+    assert (await agent.generate("Pay.")).unwrap() == "Done."
+    assert asked == []
+
+
+async def test_a_rule_is_asked_again_about_a_history() -> None:
+    """It cannot take back what a person has agreed to; one that fails now denies."""
+    asking = sf.Agent(model=ScriptedModel([paying(500)]), tools=[careful(is_much)])
+    run = await asking.generate("Pay.")
+    answer = sf.ApprovalResponse(run.open_approvals[0].approval_id, approved=True)
+    history = [*run.messages, sf.ToolMessage([answer])]
+    steps: list[int] = []
+
+    def noted(context: sf.ApprovalContext[object]) -> bool:
+        steps.append(context.step)
+        return True
+
+    agreed = sf.Agent(model=ScriptedModel([reply("Done.")]), tools=[careful(noted)])
+    refused = sf.Agent(model=ScriptedModel([reply("So not.")]), tools=[careful(broken)])
+
+    assert results(await agreed.generate(history)) == [sf.TextOutput("paid 500")]
+    assert steps == [-1]
+    assert results(await refused.generate(history)) == [
+        sf.DeniedOutput("the policy failed: RuntimeError")
+    ]
+
+
+def results(run: sf.Run[str]) -> list[sf.ToolOutput]:
+    """List what the model was told of each call."""
+    return [
+        part.output
+        for message in run.messages
+        if isinstance(message, sf.ToolMessage)
+        for part in message.content
+        if isinstance(part, sf.ToolResult)
+    ]
+
+
+def test_what_is_no_rule_is_refused_where_the_tool_is_made() -> None:
+    """The text names the tool."""
+    untyped = cast("Callable[..., Callable[[Callable[[], str]], object]]", sf.tool)
+
+    with pytest.raises(sf.UsageError, match="tool idle: expected needs_approval to be True, False"):
+
+        @untyped(needs_approval="always")
+        def idle() -> str:
+            return ""
+
+
+@pytest.mark.parametrize(
+    ("decision", "reason", "told"),
+    [("perhaps", None, "expected one of 'not-applicable'"), ("denied", 5, "expected a text as")],
+)
+def test_a_verdict_is_one_of_four(decision: str, reason: object, told: str) -> None:
+    """It goes into the journal as it is."""
+    verdict = cast("Callable[..., sf.Verdict]", sf.Verdict)
+
+    with pytest.raises(sf.UsageError, match=told):
+        verdict(decision, reason=reason)
+
+
+# --- a decision that comes from elsewhere -----------------------------------------------------
+
+
+async def test_a_policy_may_wait_for_somebody_and_other_calls_of_the_step_wait_with_it() -> None:
+    """Nothing runs before all calls of a step are decided; each is asked about at once."""
+    decided, ran = anyio.Event(), list[int]()
+    waiting: list[str] = []
+
+    async def elsewhere(context: sf.ApprovalContext[object]) -> sf.Verdict:
+        waiting.append(context.call.tool_call_id)
+        if len(waiting) == 2:
+            assert ran == []
+            decided.set()
+        await decided.wait()
+        return sf.Verdict("approved", reason="by the desk")
+
+    @sf.tool
+    async def note(cents: int) -> str:
+        ran.append(cents)
+        return "noted"
+
+    model = ScriptedModel(
+        [reply(*(call(note, {"cents": each}) for each in (1, 2))), reply("Done.")]
+    )
+    run = await sf.Agent(model=model, tools=[note], tool_approval=elsewhere).generate("Pay.")
+
+    assert run.unwrap() == "Done."
+    assert sorted(ran) == [1, 2]
+    answers = [part for part in run.steps[0].content if isinstance(part, sf.ApprovalResponse)]
+    assert [answer.reason for answer in answers] == ["by the desk"] * 2
+
+
+async def never_decides(_: sf.ApprovalContext[object]) -> sf.Verdict:
+    await anyio.sleep_forever()
+    raise AssertionError
+
+
+@pytest.mark.parametrize("how", ["generate", "stream"])
+async def test_a_run_can_be_cancelled_while_a_policy_decides(how: str) -> None:
+    """The call is closed, so that the history can be sent again."""
+    handle = sf.CancelHandle()
+
+    async def deciding(context: sf.ApprovalContext[object]) -> sf.Verdict:
+        handle("enough")
+        return await never_decides(context)
+
+    agent = sf.Agent(
+        model=ScriptedModel([reply(call(pay, {"cents": 5}))]), tools=[pay], tool_approval=deciding
+    )
+    if how == "generate":
+        run = await agent.generate("Pay.", cancel=handle)
+    else:
+        async with agent.stream("Pay.", cancel=handle) as stream:
+            run = await stream.run()
+
+    assert run.end == sf.Cancelled("enough")
+    assert [error.kind for error in run.steps[0].tool_errors] == ["interrupted"]
+    assert sf.inspect_history(run.messages) == ()
+
+
+@pytest.mark.parametrize("limits", [sf.Timeouts(total=0.05), sf.Timeouts(step=0.05)])
+async def test_the_time_of_a_run_is_over_while_a_policy_decides(limits: sf.Timeouts) -> None:
+    """A policy has no time limit of its own: it counts towards those of the step and the run."""
+    agent = sf.Agent(
+        model=ScriptedModel([reply(call(pay, {"cents": 5}))]),
+        tools=[pay],
+        tool_approval=never_decides,
+        timeout=limits,
+    )
+    run = await agent.generate("Pay.")
+
+    assert isinstance(run.end, sf.Stopped)
+    assert run.end.stop.name.startswith("timeout-")
+    assert [error.kind for error in run.steps[0].tool_errors] == ["interrupted"]
+
+
+async def test_a_cancellation_from_outside_ends_a_policy_and_goes_through() -> None:
+    """The caller of an outer scope gets no run, as for any other wait."""
+    agent = sf.Agent(
+        model=ScriptedModel([reply(call(pay, {"cents": 5}))]),
+        tools=[pay],
+        tool_approval=never_decides,
+    )
+    journal = sf.MemoryJournal()
+    with anyio.move_on_after(0.05) as scope:
+        await agent.generate("Pay.", journal=journal)
+
+    assert scope.cancelled_caught
+    assert isinstance(journal.entries[-1].event, sf.events.Cancelled)
+
+
+def test_a_policy_that_waits_needs_an_event_loop() -> None:
+    """Without one it must not look as if it had denied."""
+    agent = sf.Agent(
+        model=ScriptedModel([reply(call(pay, {"cents": 5}))]),
+        tools=[pay],
+        tool_approval=never_decides,
+    )
+    first = sf.begin(agent.program, "Pay.", run="r", seed=0, at=0)
+
+    with pytest.raises(sf.UsageError, match="event loop"):
+        sf.drive_sync(agent.program, first, agent.runtime())

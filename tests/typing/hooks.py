@@ -67,3 +67,18 @@ async def running() -> None:
 sf.Agent(model=model, deps_type=Deps, tool_approval=forgetful)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 sf.Agent(model=model, stop_check=always)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 sf.Agent(model=model, stop_when=out_of_money)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+async def is_much(context: sf.ApprovalContext[object]) -> bool:
+    return context.input is None
+
+
+@sf.tool(needs_approval=is_much)
+def pay(cents: int) -> str:
+    return str(cents)
+
+
+assert_type(pay(cents=1), str)
+
+sf.tool(needs_approval=forgetful)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+sf.tool(needs_approval=lambda context: "no")  # type: ignore[arg-type, return-value]  # pyright: ignore[reportArgumentType]

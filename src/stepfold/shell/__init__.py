@@ -1,5 +1,13 @@
 """Floor 4: carries out what the loop decides, on asyncio, on trio and without an event loop."""
 
+from stepfold.shell._approval import (
+    ApprovalContext,
+    ApprovalPolicy,
+    ApprovalRule,
+    NeedsApproval,
+    ToolApproval,
+    Verdict,
+)
 from stepfold.shell._cancel import CancelHandle
 from stepfold.shell._children import ChildRun, ChildRuns
 from stepfold.shell._clock import SystemClock
@@ -17,9 +25,6 @@ from stepfold.shell._driver import Driver
 from stepfold.shell._emulate_tools import emulate_tools
 from stepfold.shell._execute import encoded_outcome
 from stepfold.shell._hooks import (
-    ApprovalContext,
-    ApprovalPolicy,
-    ApprovalRule,
     Hooks,
     PrepareStep,
     RepairContext,
@@ -27,8 +32,6 @@ from stepfold.shell._hooks import (
     StepContext,
     StopCheck,
     StopContext,
-    ToolApproval,
-    Verdict,
 )
 from stepfold.shell._journal import MemoryJournal
 from stepfold.shell._middleware_caching import MemoryReplyStore, ReplyStore, caching
@@ -81,6 +84,7 @@ __all__ = (
     "MemoryReplyStore",
     "ModelCallEnded",
     "ModelCallStarted",
+    "NeedsApproval",
     "Observation",
     "Observer",
     "OfferedTool",

@@ -10,6 +10,7 @@ from typing import Concatenate, Never, ParamSpec, Protocol, overload
 from typing_extensions import TypedDict, TypeVar, Unpack
 
 from stepfold.loop import Limits
+from stepfold.shell._approval import NeedsApproval
 from stepfold.shell._shown import ShownToolDecorator
 from stepfold.shell._tool import AnyTool, Tool, ToolContext, ToolOptions, is_mapping
 from stepfold.values import Failure, JsonText, ToolOutput, UsageError, parse_json
@@ -27,7 +28,7 @@ T = TypeVar("T")
 class ClientToolKeywords(TypedDict, total=False):
     """What any tool may be told of itself; see `tool`."""
 
-    needs_approval: bool
+    needs_approval: bool | NeedsApproval
     strict: bool | None
     examples: Sequence[object]
     title: str | None
@@ -118,7 +119,9 @@ def tool(
             function gives in the end (awaited, the last item, in a `Success`). By default it sees
             text as it is, and anything else as JSON. `Run.results_of` gives the value itself. If
             it raises, the call has failed, and the model is told so.
-        options: `needs_approval`: whether a person must approve each call. `idempotent`: whether
+        options: `needs_approval`: whether a person must approve each call, or a function (sync or
+            async) that says so of a call; one that fails denies it, and an agent's `tool_approval`
+            comes before either. `idempotent`: whether
             running a call twice does no harm, so that it may run again after a crash. `timeout`:
             seconds after which a call has failed, whether or not the function has ended. `strict`:
             whether the provider shall enforce the schema; by default its own choice. `examples`:

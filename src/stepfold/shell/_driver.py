@@ -62,6 +62,7 @@ from stepfold.loop.events import (
 )
 from stepfold.loop.notes import Note
 from stepfold.ports import BLOCKING, KEEPER, Clock, LanguageModel
+from stepfold.shell._approval import ApprovalContext
 from stepfold.shell._cancel import CancelHandle
 from stepfold.shell._children import children_of
 from stepfold.shell._execute import binding_error, call_of, execute
@@ -396,9 +397,8 @@ class Driver(Generic[D]):
     async def _resolve(self, key: CallKey) -> None:
         call, runtime = call_of(self.state.phase, key), self.runtime
         if call is not None:
-            verdict = await decided(
-                runtime.hooks, runtime.deps, self.state, key.step, call, self.waiting
-            )
+            context = ApprovalContext(runtime.deps, call, key.step, self.state.messages)
+            verdict = await decided(runtime.hooks, runtime.tools, context, self.waiting)
             decision, at = verdict.decision, self.clock.now()
             await self.feed(ApprovalDecided(key, decision, at, reason=verdict.reason))
 

@@ -17,7 +17,7 @@ def require_fitting(program: Program, state: LoopState, runtime: Runtime[D]) -> 
     Raises:
         UsageError: a model, a tool or a hook that the program asks for is not here.
     """
-    for command, hook in missing_hooks(program, runtime.hooks):
+    for command, hook in missing_hooks(program, runtime.hooks, runtime.tools):
         raise UsageError(
             f"hooks: the program issues {command}, which {hook} answers, and the runtime has "
             "none: give it one, or drive the loop by hand"

@@ -8,19 +8,24 @@ a prepare function or a stop check that fails ends the run in `Failed(HookFailed
 
 import inspect
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from typing import Generic, TypeAlias, TypeVar, final, get_args
+from typing import Generic, TypeAlias, TypeVar, final
 
 from attrs import field, frozen
 
 from stepfold.loop import LoopState, Program, Progress, fault_of
-from stepfold.loop.events import ApprovalDecision, StepPlan
+from stepfold.loop.events import StepPlan
 from stepfold.ports import BLOCKING
-from stepfold.shell._tool import name_of
+from stepfold.shell._approval import (
+    DECISIONS,
+    ApprovalContext,
+    ApprovalPolicy,
+    ApprovalRule,
+    Verdict,
+)
+from stepfold.shell._tool import AnyTool, name_of
 from stepfold.shell._waiting import Waiting, missed_loop, needs_loop
 from stepfold.values import (
     HookFailed,
-    JsonText,
-    JsonValue,
     Message,
     StepResult,
     Stop,
@@ -70,22 +75,6 @@ class RepairContext(Generic[D_co]):
 
 @final
 @frozen(order=False)
-class ApprovalContext(Generic[D_co]):
-    """What a policy may know of a call that is about to run; its arguments fit the tool."""
-
-    deps: D_co
-    call: ToolCall
-    step: int
-    messages: tuple[Message, ...]
-
-    @property
-    def input(self) -> JsonValue:
-        """The arguments, read."""
-        return JsonText(self.call.input if self.call.input.strip() else "{}").value
-
-
-@final
-@frozen(order=False)
 class StopContext(Generic[D_co]):
     """What a stop check may know: how far the run has come, as a stop condition sees it."""
 
@@ -93,32 +82,11 @@ class StopContext(Generic[D_co]):
     progress: Progress
 
 
-@final
-@frozen(order=False)
-class Verdict:
-    """A policy's decision with its reason, which the model or the person is told."""
-
-    decision: ApprovalDecision
-    reason: str | None = field(default=None, kw_only=True)
-
-
 PrepareStep: TypeAlias = Callable[[StepContext[D]], Awaitable[StepPlan | None] | StepPlan | None]
 """Says what a step shall be like; `None` leaves everything as it is."""
 
 RepairToolCall: TypeAlias = Callable[[RepairContext[D]], Awaitable[str | None] | str | None]
 """Gives better arguments, as JSON text, or `None`; what it gives is checked again, once."""
-
-ApprovalPolicy: TypeAlias = Callable[
-    [ApprovalContext[D]], ApprovalDecision | Verdict | Awaitable[ApprovalDecision | Verdict]
-]
-"""Says whether a call may run; `user-approval` asks a person."""
-
-ApprovalRule: TypeAlias = ApprovalDecision | Verdict | ApprovalPolicy[D]
-"""What holds for the calls of one tool: always the same, or what a policy says."""
-
-ToolApproval: TypeAlias = ApprovalPolicy[D] | Mapping[str, ApprovalRule[D]]
-"""One policy for every tool, or a rule for some of them, by name."""
-
 
 StopCheck: TypeAlias = Callable[[StopContext[D]], Awaitable[Stop | None] | Stop | None]
 """Says why to stop, or `None`, by what only the outside world knows."""
@@ -140,7 +108,9 @@ class Hooks(Generic[D_contra]):
         return self.policy if self.policy is not None else self.rules.get(tool)
 
 
-def missing_hooks(program: Program, hooks: Hooks[D]) -> Iterator[tuple[str, str]]:
+def missing_hooks(
+    program: Program, hooks: Hooks[D], tools: Mapping[str, AnyTool[D, object]]
+) -> Iterator[tuple[str, str]]:
     """Each command that a program may issue and nobody would answer, and the hook that would."""
     if program.prepares and hooks.prepare_step is None:
         yield "PrepareStep", "prepare_step"
@@ -150,7 +120,9 @@ def missing_hooks(program: Program, hooks: Hooks[D]) -> Iterator[tuple[str, str]
         yield "CheckStop", "stop_check"
     for name, spec in program.tools.items():
         if spec.approval == "policy" and hooks.rule_of(name) is None:
-            yield "ResolveApproval", f"a rule for {name}"
+            tool = tools.get(name)
+            if tool is None or tool.approval_rule is None:
+                yield "ResolveApproval", f"a rule for {name}"
 
 
 async def prepared(
@@ -191,21 +163,48 @@ async def repaired(
 
 
 async def decided(
-    hooks: Hooks[D], deps: D, state: LoopState, step: int, call: ToolCall, waiting: Waiting
+    hooks: Hooks[D],
+    tools: Mapping[str, AnyTool[D, object]],
+    context: ApprovalContext[D],
+    waiting: Waiting,
 ) -> Verdict:
-    """Ask the policy whether a call may run; one that fails, or says nothing known, denies."""
-    rule = hooks.rule_of(call.tool_name)
-    if rule is None:  # the program has other rules than when the call was made
-        return Verdict("denied", reason="no rule decides on this tool")
+    """Ask whether a call may run; a policy that fails, or says nothing known, denies.
+
+    The first of these decides alone: the policy for all tools, the rule for this one, the tool's
+    own `needs_approval`.
+    """
+    rule = hooks.rule_of(context.call.tool_name)
+    if rule is None:
+        return await _needed(tools.get(context.call.tool_name), context, waiting)
     given: object = rule
     if not isinstance(rule, str | Verdict):
-        given = await _asked(rule, ApprovalContext(deps, call, step, state.messages), waiting)
-    if isinstance(given, Verdict) and given.decision in _DECISIONS:
+        given = await _asked(rule, context, waiting)
+    if isinstance(given, Verdict):
         return given
-    for decision in _DECISIONS:
+    for decision in DECISIONS:
         if given == decision:
             return Verdict(decision)
-    return Verdict("denied", reason=f"the policy failed: {_told(given, 'a decision')}")
+    return _failed(given, "a decision")
+
+
+async def _needed(
+    tool: AnyTool[D, object] | None, context: ApprovalContext[D], waiting: Waiting
+) -> Verdict:
+    """Ask the tool itself whether a person must approve a call."""
+    needs = None if tool is None else tool.approval_rule
+    if needs is None:  # the program has other rules than when the call was made
+        return Verdict("denied", reason="no rule decides on this tool")
+    given = await _asked(needs, context, waiting)
+    if isinstance(given, bool):
+        return Verdict("user-approval" if given else "not-applicable")
+    return _failed(given, "a bool")
+
+
+def _failed(given: object, expected: str) -> Verdict:
+    """The text of an exception is not kept: the model would see it."""
+    named = isinstance(given, Exception)
+    told = type(given).__qualname__ if named else f"expected {expected}, got {type(given).__name__}"
+    return Verdict("denied", reason=f"the policy failed: {told}")
 
 
 async def stop_checked(
@@ -219,9 +218,6 @@ async def stop_checked(
     if given is None or isinstance(given, Stop):
         return given
     return HookFailed("stop_check", _told(given, "Stop or None"))
-
-
-_DECISIONS: tuple[ApprovalDecision, ...] = get_args(ApprovalDecision)
 
 
 def _told(given: object, expected: str) -> str:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import (
     Concatenate,
     Generic,
+    Literal,
     Never,
     ParamSpec,
     Self,
@@ -42,6 +43,7 @@ from stepfold.schema import (
     parameters_of_schema,
     schema_of,
 )
+from stepfold.shell._approval import NeedsApproval
 from stepfold.shell._children import ChildRuns
 from stepfold.values import (
     NO_USAGE,
@@ -122,7 +124,7 @@ class ToolOptions:
 
     name: str | None = None
     description: str | None = None
-    needs_approval: bool = False
+    needs_approval: bool | NeedsApproval = False
     idempotent: bool = False
     timeout: float | None = None
     strict: bool | None = None
@@ -196,6 +198,12 @@ class AnyTool(Generic[D_contra, Returned_co]):
         """Ask `to_model_output` what the model sees of a returned value."""
         show: Callable[[Never], object] | None = self.options.to_model_output
         return None if show is None else show(cast("Never", value))  # the decorator tied the two
+
+    @property
+    def approval_rule(self) -> NeedsApproval | None:
+        """What says of a call whether a person must approve it, if that depends on the call."""
+        needs = self.options.needs_approval
+        return None if isinstance(needs, bool) else needs
 
     @property
     def name(self) -> str:
@@ -333,11 +341,21 @@ def _spec_of(function: object, options: ToolOptions, parameters: Parameters) -> 
         title=options.title,
         metadata=_json_object(name, "metadata", options.metadata),
         dynamic=options.input_schema is not None,
-        approval="always" if options.needs_approval else "never",
+        approval=_approval(name, options.needs_approval),
         binds=binds_user_code(parameters.form),
         idempotent=options.idempotent,
         timeout=None if options.timeout is None else int(options.timeout * 1_000_000_000),
         grant=options.grant,
+    )
+
+
+def _approval(name: str, given: object) -> Literal["never", "always", "policy"]:
+    if isinstance(given, bool):
+        return "always" if given else "never"
+    if callable(given):
+        return "policy"
+    raise UsageError(
+        f"tool {name}: expected needs_approval to be True, False or a function, got {given!r:.200}"
     )
 
 

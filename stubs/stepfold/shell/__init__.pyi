@@ -1,3 +1,11 @@
+from stepfold.shell._approval import (
+    ApprovalContext,
+    ApprovalPolicy,
+    ApprovalRule,
+    NeedsApproval,
+    ToolApproval,
+    Verdict,
+)
 from stepfold.shell._cancel import CancelHandle
 from stepfold.shell._children import ChildRun, ChildRuns
 from stepfold.shell._clock import SystemClock
@@ -15,9 +23,6 @@ from stepfold.shell._driver import Driver
 from stepfold.shell._emulate_tools import emulate_tools
 from stepfold.shell._execute import encoded_outcome
 from stepfold.shell._hooks import (
-    ApprovalContext,
-    ApprovalPolicy,
-    ApprovalRule,
     Hooks,
     PrepareStep,
     RepairContext,
@@ -25,8 +30,6 @@ from stepfold.shell._hooks import (
     StepContext,
     StopCheck,
     StopContext,
-    ToolApproval,
-    Verdict,
 )
 from stepfold.shell._journal import MemoryJournal
 from stepfold.shell._middleware_caching import MemoryReplyStore, ReplyStore, caching
@@ -79,6 +82,7 @@ __all__ = (
     "MemoryReplyStore",
     "ModelCallEnded",
     "ModelCallStarted",
+    "NeedsApproval",
     "Observation",
     "Observer",
     "OfferedTool",

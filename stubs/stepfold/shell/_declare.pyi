@@ -2,6 +2,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Concatenate, Never, ParamSpec, Protocol, overload
 from typing_extensions import TypedDict, TypeVar, Unpack
 from stepfold.loop import Limits
+from stepfold.shell._approval import NeedsApproval
 from stepfold.shell._shown import ShownToolDecorator
 from stepfold.shell._tool import AnyTool, Tool, ToolContext
 from stepfold.values import JsonText, ToolOutput
@@ -16,7 +17,7 @@ Returned = TypeVar("Returned")
 T = TypeVar("T")
 
 class ClientToolKeywords(TypedDict, total=False):
-    needs_approval: bool
+    needs_approval: bool | NeedsApproval
     strict: bool | None
     examples: Sequence[object]
     title: str | None

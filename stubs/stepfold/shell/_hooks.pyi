@@ -2,8 +2,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Generic, TypeAlias, TypeVar, final
 from attrs import field, frozen
 from stepfold.loop import Progress
-from stepfold.loop.events import ApprovalDecision, StepPlan
-from stepfold.values import JsonValue, Message, StepResult, Stop, ToolCall, ToolDefinition, Usage
+from stepfold.loop.events import StepPlan
+from stepfold.shell._approval import ApprovalPolicy, ApprovalRule
+from stepfold.values import Message, StepResult, Stop, ToolCall, ToolDefinition, Usage
 
 D = TypeVar("D")
 D_co = TypeVar("D_co", covariant=True)
@@ -30,34 +31,12 @@ class RepairContext(Generic[D_co]):
 
 @final
 @frozen(order=False)
-class ApprovalContext(Generic[D_co]):
-    deps: D_co
-    call: ToolCall
-    step: int
-    messages: tuple[Message, ...]
-
-    @property
-    def input(self) -> JsonValue: ...
-
-@final
-@frozen(order=False)
 class StopContext(Generic[D_co]):
     deps: D_co
     progress: Progress
 
-@final
-@frozen(order=False)
-class Verdict:
-    decision: ApprovalDecision
-    reason: str | None = field(default=None, kw_only=True)
-
 PrepareStep: TypeAlias = Callable[[StepContext[D]], Awaitable[StepPlan | None] | StepPlan | None]
 RepairToolCall: TypeAlias = Callable[[RepairContext[D]], Awaitable[str | None] | str | None]
-ApprovalPolicy: TypeAlias = Callable[
-    [ApprovalContext[D]], ApprovalDecision | Verdict | Awaitable[ApprovalDecision | Verdict]
-]
-ApprovalRule: TypeAlias = ApprovalDecision | Verdict | ApprovalPolicy[D]
-ToolApproval: TypeAlias = ApprovalPolicy[D] | Mapping[str, ApprovalRule[D]]
 StopCheck: TypeAlias = Callable[[StopContext[D]], Awaitable[Stop | None] | Stop | None]
 
 @final

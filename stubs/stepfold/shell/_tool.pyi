@@ -5,6 +5,7 @@ from attrs import field, frozen
 from typing_extensions import override
 from stepfold.loop import Limits, ToolSpec
 from stepfold.schema import Parameters
+from stepfold.shell._approval import NeedsApproval
 from stepfold.shell._children import ChildRuns
 from stepfold.values import NO_USAGE, Instant, JsonText, Message, ToolOutput, Usage
 
@@ -39,7 +40,7 @@ def _tuple(given: Sequence[object]) -> tuple[object, ...]: ...
 class ToolOptions:
     name: str | None = None
     description: str | None = None
-    needs_approval: bool = False
+    needs_approval: bool | NeedsApproval = False
     idempotent: bool = False
     timeout: float | None = None
     strict: bool | None = None
@@ -70,6 +71,8 @@ class AnyTool(Generic[D_contra, Returned_co]):
     def spec(self) -> ToolSpec: ...
     def invoke(self, args: Sequence[object], keywords: Mapping[str, object]) -> object: ...
     def show(self, value: object) -> object: ...
+    @property
+    def approval_rule(self) -> NeedsApproval | None: ...
     @property
     def name(self) -> str: ...
     @property
