@@ -391,7 +391,7 @@ async def test_deps_that_cannot_be_looked_into_are_taken() -> None:
     [
         (
             {"temprature": 1},
-            "expected options among cancel, clock, journal, observers, parent, run_id, seed",
+            "expected options among cancel, clock, journal, observers, parent, run_id, runtime_",
         ),
         ({"run_id": 3}, "run_id: expected a str, got 3"),
         ({"run_id": ""}, "run_id: expected a name, got an empty string"),
@@ -497,8 +497,8 @@ async def test_wrong_answers() -> None:
     cases: list[tuple[tuple[object, ...], dict[str, object], str]] = [
         (("run", []), {}, "run: expected a Run, got 'run'"),
         ((run, [True]), {}, "answers: expected answers to open requests, got True"),
-        ((run, []), {"run_id": "x"}, "answer: expected no run_id and no seed"),
-        ((run, []), {"seed": 1}, "answer: expected no run_id and no seed"),
+        ((run, []), {"run_id": "x"}, "answer: expected no run_id: the run has one"),
+        ((run, []), {"seed": 1}, "answer: expected no seed: the run has one"),
         ((run, []), {"sead": 1}, "got 'sead'"),
         ((run, []), {"cancel": 1}, "cancel: expected a CancelHandle"),
     ]

@@ -132,6 +132,7 @@ class ProgramOptions(TypedDict, total=False):
     prepares: bool
     repairs: bool
     checks_stop: bool
+    provider_options: JsonText
     tool_approval_secret: str
     version: str
 
@@ -398,10 +399,15 @@ class Run:
 
 
 def started(
-    program: Program, prompt: str | list[Message] = "Is it warm?", *, at: int = 0, seed: int = 7
+    program: Program,
+    prompt: str | list[Message] = "Is it warm?",
+    *,
+    at: int = 0,
+    seed: int = 7,
+    runtime_context: JsonText = EMPTY_OBJECT,
 ) -> Run:
     """Begin a run named `r`."""
-    transition = begin(program, prompt, run="r", seed=seed, at=at)
+    transition = begin(program, prompt, run="r", seed=seed, at=at, runtime_context=runtime_context)
     return Run(program, transition, list(transition.commands), list(transition.notes))
 
 

@@ -8,6 +8,7 @@ import pytest
 from stepfold.loop.events import StepPlan
 from stepfold.values import (
     AssistantMessage,
+    JsonText,
     Message,
     SystemMessage,
     Text,
@@ -41,6 +42,11 @@ answer = cast("Callable[..., ToolMessage]", ToolMessage)
         ("messages", [say([5])], "StepPlan.messages[0]: expected a message"),
         ("messages", [say([call([], "look", "{}")])], "StepPlan.messages[0]: expected"),
         ("messages", [answer([]), answer([Text("x")])], "StepPlan.messages[1]: expected"),
+        ("settings", {"seed": 1}, "StepPlan.settings: expected CallSettings, got {'seed': 1}"),
+        ("provider_options", "{}", "StepPlan.provider_options: expected a mapping, got '{}'"),
+        ("runtime_context", [1], "StepPlan.runtime_context: expected a mapping, got [1]"),
+        ("runtime_context", {"a": {1}}, "StepPlan.runtime_context: expected what has a JSON form"),
+        ("runtime_context", {"a": "\ud800"}, "StepPlan.runtime_context: expected what has a JSON"),
     ],
 )
 def test_what_is_not_of_its_type_is_refused_where_the_plan_is_made(
@@ -57,9 +63,12 @@ def test_any_sequence_will_do_and_is_kept_as_a_tuple() -> None:
     """A plan goes into the state, so nothing in it can change any more."""
     said: list[Message] = [UserMessage("In short"), AssistantMessage("Yes."), SystemMessage("So.")]
 
-    plan = StepPlan(active_tools=["look"], messages=said)
+    context: dict[str, object] = {"a": [1]}
+    plan = StepPlan(active_tools=["look"], messages=said, runtime_context=context)
     said.clear()
+    context.clear()
 
     assert ("look",) == plan.active_tools
     assert plan.messages is not None
     assert len(plan.messages) == 3
+    assert plan.runtime_context == JsonText('{"a":[1]}')

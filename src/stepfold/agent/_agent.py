@@ -330,8 +330,9 @@ class Agent(Generic[Deps_contra, Out_co]):
         require_known(options)
         if options.get("parent") is not None:
             raise UsageError("answer: expected no parent: the run has begun already")
-        if "run_id" in options or "seed" in options:
-            raise UsageError("answer: expected no run_id and no seed: the run has them already")
+        for name in ("run_id", "seed", "runtime_context"):
+            if name in options:
+                raise UsageError(f"answer: expected no {name}: the run has one already")
         cancel = options.get("cancel")
         steering = options.get("steering")
         require_options(cancel, steering, None, None)

@@ -7,11 +7,11 @@ from typing import Generic, TypeVar, final
 import anyio
 from attrs import evolve, frozen
 
-from stepfold.agent._checks import require_options
+from stepfold.agent._checks import json_object, require_options
 from stepfold.agent._options import RunOptions
 from stepfold.loop import JournalHeader, Program, Transition, begin, command_ids, standardise_prompt
 from stepfold.shell import CancelHandle, ChildRun, Runtime, Steering, ToolContext
-from stepfold.values import Message, UsageError
+from stepfold.values import EMPTY_OBJECT, Message, UsageError
 
 D = TypeVar("D")
 
@@ -54,9 +54,17 @@ def begun(
     drawn = secrets.randbits(63) if seed is None else seed
     at = runtime.clock.now()
     messages = standardise_prompt(prompt)
-    first = begin(program, messages, run=run, seed=drawn, at=at)
-    commands = command_ids(first)
-    header = JournalHeader(run, drawn, at, messages, program.fingerprint, commands=commands)
+    context = json_object("runtime_context", options.get("runtime_context")) or EMPTY_OBJECT
+    first = begin(program, messages, run=run, seed=drawn, at=at, runtime_context=context)
+    header = JournalHeader(
+        run,
+        drawn,
+        at,
+        messages,
+        program.fingerprint,
+        commands=command_ids(first),
+        runtime_context=context,
+    )
     return Begun(program, first, runtime, header, cancel, child, steering)
 
 

@@ -215,19 +215,19 @@ def require_choice(given: ToolChoice, tools: Sequence[str]) -> None:
     )
 
 
-def json_options(given: Mapping[str, object] | None) -> JsonText | None:
-    """Provider options as JSON.
+def json_object(argument: str, given: Mapping[str, object] | None) -> JsonText | None:
+    """A mapping as JSON.
 
     Raises:
-        UsageError: they are no mapping, or something in them has no JSON form.
+        UsageError: it is no mapping, or something in it has no JSON form.
     """
     if given is None:
         return None
-    require_kind("provider_options", given, _MAPPING)
+    require_kind(argument, given, _MAPPING)
     try:
         return JsonText.of(given)
     except (TypeError, ValueError) as error:
-        raise UsageError(f"provider_options: expected what has a JSON form, got {error}") from error
+        raise UsageError(f"{argument}: expected what has a JSON form, got {error}") from error
 
 
 def require_deps_type(given: object) -> None:

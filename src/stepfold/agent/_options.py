@@ -29,6 +29,8 @@ class RunOptions(ObserverOptions, total=False):
     `parent` is the context of the tool call that begins this run, which then keeps to what is left
     of the tool's grant and is named after the call; what it spends counts in the run that called.
     `steering` is a handle by which the run can be spoken to.
+    `runtime_context` is data that goes with the run: tools, policies and the prepare function see
+    it, which may also replace it. It becomes a part of the state, as JSON.
     """
 
     cancel: CancelHandle | None
@@ -38,6 +40,7 @@ class RunOptions(ObserverOptions, total=False):
     run_id: str | None
     seed: int | None
     parent: ToolContext[object] | None
+    runtime_context: Mapping[str, object] | None
 
 
 class AgentOptions(ObserverOptions, total=False):

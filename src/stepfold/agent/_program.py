@@ -7,7 +7,7 @@ from typing import Never
 from stepfold.agent._checks import (
     checked_condition,
     checked_prices,
-    json_options,
+    json_object,
     require_choice,
     require_kind,
 )
@@ -70,7 +70,7 @@ def program_of(
         prices={} if prices is None else checked_prices(prices),
         retry=RetryPolicy() if retry is None else retry,
         timeouts=_timeouts(options.get("timeout")),
-        provider_options=json_options(options.get("provider_options")),
+        provider_options=json_object("provider_options", options.get("provider_options")),
         allow_system_messages=options.get("allow_system_messages", False),
         prepares=hooks.prepare_step is not None,
         repairs=hooks.repair_tool_call is not None,

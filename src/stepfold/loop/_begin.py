@@ -12,6 +12,7 @@ from stepfold.loop._close import advance, next_step
 from stepfold.loop._draft import Draft
 from stepfold.loop._history import repair_history
 from stepfold.loop._ids import NO_IDS
+from stepfold.loop._plan import object_fault
 from stepfold.loop._pre_phase import Asked, pre_phase
 from stepfold.loop._program import RULES, Program
 from stepfold.loop._standardise import standardise_prompt
@@ -26,10 +27,12 @@ from stepfold.loop._state import (
 )
 from stepfold.loop.notes import HistoryRepaired
 from stepfold.values import (
+    EMPTY_OBJECT,
     ApprovalRequest,
     ApprovalResponse,
     AssistantMessage,
     Instant,
+    JsonText,
     Message,
     ToolCall,
     ToolMessage,
@@ -38,18 +41,30 @@ from stepfold.values import (
 
 
 def begin(
-    program: Program, prompt: str | Sequence[Message], *, run: str, seed: int, at: Instant
+    program: Program,
+    prompt: str | Sequence[Message],
+    *,
+    run: str,
+    seed: int,
+    at: Instant,
+    runtime_context: JsonText = EMPTY_OBJECT,
 ) -> Transition:
     """Start a run: check and repair the history, and issue the first commands.
 
     `run` names the run (ids of calls and approvals derive from it); `seed` decides the jitter of
-    retries; `at` is the time, in nanoseconds. The caller's sequence is not kept. What was mended
+    retries; `at` is the time, in nanoseconds; `runtime_context` is a JSON object that is handed on
+    to tools, policies and the prepare function. The caller's sequence is not kept. What was mended
     in it is the first note: `HistoryRepaired`.
 
     Raises:
         UsageError: the prompt is empty, not made of messages, or holds what `repair_history`
-            cannot mend, such as a system message although the program does not allow it.
+            cannot mend, such as a system message although the program does not allow it; or the
+            context is no JSON object within the program's bounds.
     """
+    fault = object_fault(runtime_context, program.bounds)
+    if fault is not None:
+        msg = f"runtime_context: {fault}"
+        raise UsageError(msg)
     history = repair_history(
         standardise_prompt(prompt),
         allow_system_messages=program.allow_system_messages,
@@ -64,7 +79,7 @@ def begin(
     state = LoopState(
         identity,
         at,
-        Transcript(kept, held_back=held_back),
+        Transcript(kept, held_back=held_back, initial=len(kept), runtime_context=runtime_context),
         Ledger(cost=0 if program.prices else None),
         Preparing(0, at),
         Inbox(),

@@ -19,7 +19,9 @@ from collections.abc import Sequence
 
 from stepfold.loop._draft import Draft
 from stepfold.loop._limits import Limits
+from stepfold.loop._plan import StepPlan
 from stepfold.loop._program import Program
+from stepfold.loop._settings import settings_of
 from stepfold.loop._state import Calling
 from stepfold.loop.commands import Grant
 from stepfold.loop.events import Spending
@@ -99,12 +101,23 @@ def _wanted_of(program: Program, room: int) -> int:
     return 0 if wanted is not None and wanted > room else room
 
 
-def reserved_cost(program: Program, out: Draft, model: str) -> int:
-    """What a call reserves of the money, in micro-units."""
+def allowed_output(
+    program: Program, out: Draft, plan: StepPlan | None, model: str, *, kept_back: bool
+) -> int | None:
+    """How many tokens the next reply may have: what is wanted of it, as far as there is room."""
+    wanted = settings_of(program, plan).max_output_tokens
+    room = room_for_output(program, out, model, kept_back=kept_back)
+    if wanted is None or room is None:
+        return room if wanted is None else wanted
+    return min(wanted, room)
+
+
+def reserved_cost(program: Program, out: Draft, model: str, output: int) -> int:
+    """What a call reserves of the money, in micro-units, for so many tokens of output."""
     price = program.prices.get(model) if program.limits.cost is not None else None
     if price is None:
         return 0
-    return price.cost_at_most(out.estimate, program.settings.max_output_tokens or 0)
+    return price.cost_at_most(out.estimate, output)
 
 
 # --- after it ---------------------------------------------------------------------------------

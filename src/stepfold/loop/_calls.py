@@ -14,7 +14,8 @@ from stepfold.loop._budget import grants_of, settle_grant
 from stepfold.loop._draft import Draft, Work
 from stepfold.loop._limits import NO_LIMITS
 from stepfold.loop._program import Program, ToolSpec
-from stepfold.loop._state import Approval, Slot, slot_key
+from stepfold.loop._slots import Approval, Slot
+from stepfold.loop._state import slot_key
 from stepfold.loop.commands import BindCall, CallKey, RepairCall, ResolveApproval, RunTool
 from stepfold.loop.events import ToolFailed, ToolOutcome, ToolSucceeded
 from stepfold.loop.notes import (

@@ -17,15 +17,16 @@ from typing_extensions import TypeIs
 from stepfold.loop._answer import answer_in, feedback, is_final, refused_call
 from stepfold.loop._budget import (
     LIMIT_TOOL_CALLS,
+    allowed_output,
     at_limit,
     limit_met,
     reserved_cost,
-    room_for_output,
 )
 from stepfold.loop._calls import given_up, issue, taken_up
 from stepfold.loop._draft import Draft, Work
 from stepfold.loop._program import Program
 from stepfold.loop._record import write
+from stepfold.loop._settings import settings_of
 from stepfold.loop._state import (
     Calling,
     Checking,
@@ -343,11 +344,11 @@ def call(
         if stop is not None:
             stopped(program, out, step - 1, stop)
             return
-    wanted = program.settings.max_output_tokens
-    reserved, cost = out.estimate + (wanted or 0), reserved_cost(program, out, model)
-    if wanted is None:
-        wanted = room_for_output(program, out, model, kept_back=wrap is None)
-    calling = Calling(step, since, model, 0, 0, reserved, plan, wrap, wanted, cost)
+    allowed = allowed_output(program, out, plan, model, kept_back=wrap is None)
+    wanted = settings_of(program, plan).max_output_tokens
+    output = 0 if wanted is None else allowed or 0
+    reserved, cost = out.estimate + output, reserved_cost(program, out, model, output)
+    calling = Calling(step, since, model, 0, 0, reserved, plan, wrap, allowed, cost)
     out.notes.append(StepStarted(step, model))
     out.commands.append(CallModel(calling.key, model))
     out.reserved += reserved

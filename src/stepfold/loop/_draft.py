@@ -8,6 +8,7 @@ and `step` stays a pure function. Commands and notes are collected beside it, in
 from typing import final
 
 from stepfold.loop._ids import IdSet
+from stepfold.loop._slots import Slot
 from stepfold.loop._state import (
     Identity,
     Inbox,
@@ -15,7 +16,6 @@ from stepfold.loop._state import (
     LoopState,
     Phase,
     Replied,
-    Slot,
     Toolbox,
     Transcript,
     Working,

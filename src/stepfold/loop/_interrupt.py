@@ -12,7 +12,8 @@ from stepfold.loop._model_call import write_partial
 from stepfold.loop._pending import pending_in
 from stepfold.loop._program import Program
 from stepfold.loop._record import write
-from stepfold.loop._state import Calling, Inbox, Resting, Slot, Working
+from stepfold.loop._slots import Slot
+from stepfold.loop._state import Calling, Inbox, Resting, Working
 from stepfold.loop.events import MessageSteered, Resumed
 from stepfold.values import (
     EMPTY_OBJECT,

@@ -7,9 +7,9 @@ from typing import Literal
 from attrs import evolve
 
 from stepfold.loop._budget import (
+    allowed_output,
     limit_met,
     reserved_cost,
-    room_for_output,
     settle_attempt,
     settle_reply,
 )
@@ -21,12 +21,9 @@ from stepfold.loop._fold import normal_reply, unused_id
 from stepfold.loop._ids import IdSet
 from stepfold.loop._program import Program, RetryPolicy, ToolSpec
 from stepfold.loop._record import write
-from stepfold.loop._state import (
-    Calling,
-    Replied,
-    Slot,
-    Waiting,
-)
+from stepfold.loop._settings import settings_of
+from stepfold.loop._slots import Slot
+from stepfold.loop._state import Calling, Replied, Waiting
 from stepfold.loop._stop import SECOND
 from stepfold.loop.commands import CallModel, Wait
 from stepfold.loop.events import ModelFailed, ModelReplied, StepPlan
@@ -328,10 +325,11 @@ def recall(program: Program, out: Draft, calling: Calling) -> None:
     if stop is not None:
         finish(out, Stopped(calling.wrap or stop))
         return
-    calling = evolve(calling, reserved_cost=reserved_cost(program, out, model))
-    if program.settings.max_output_tokens is None:  # failed attempts may have used up some room
-        room = room_for_output(program, out, model, kept_back=kept_back)
-        calling = evolve(calling, max_output_tokens=room)
+    # failed attempts may have used up some room
+    allowed = allowed_output(program, out, calling.plan, model, kept_back=kept_back)
+    wanted = settings_of(program, calling.plan).max_output_tokens
+    cost = reserved_cost(program, out, model, 0 if wanted is None else allowed or 0)
+    calling = evolve(calling, max_output_tokens=allowed, reserved_cost=cost)
     out.commands.append(CallModel(calling.key, model))
     out.reserved += calling.reserved
     out.reserved_cost += calling.reserved_cost

@@ -15,8 +15,13 @@ from typing_extensions import TypeIs
 from stepfold.values import (
     AssistantMessage,
     AssistantPart,
+    CallSettings,
+    Failure,
+    JsonBounds,
+    JsonText,
     Message,
     NamedTool,
+    Success,
     SystemMessage,
     ToolChoice,
     ToolMessage,
@@ -24,6 +29,7 @@ from stepfold.values import (
     UsageError,
     UserMessage,
     UserPart,
+    parse_json,
 )
 
 _PARTS: Final[Mapping[type, tuple[type, ...]]] = MappingProxyType(
@@ -34,6 +40,7 @@ _PARTS: Final[Mapping[type, tuple[type, ...]]] = MappingProxyType(
     }
 )
 
+_MAPPING: type = Mapping
 _NO_SEQUENCE: tuple[type, ...] = (str, bytes, Mapping)
 
 
@@ -73,6 +80,26 @@ def _messages(given: Sequence[Message] | None) -> tuple[Message, ...] | None:
     return tuple(messages)
 
 
+def _options(given: JsonText | Mapping[str, object] | None) -> JsonText | None:
+    return _document("provider_options", given)
+
+
+def _context(given: JsonText | Mapping[str, object] | None) -> JsonText | None:
+    return _document("runtime_context", given)
+
+
+def _document(name: str, given: object) -> JsonText | None:
+    if given is None or isinstance(given, JsonText):
+        return given
+    if not isinstance(given, _MAPPING):
+        raise _refused(name, "a mapping", given)
+    try:
+        return JsonText.of(given)
+    except (TypeError, ValueError) as error:
+        msg = f"StepPlan.{name}: expected what has a JSON form, got {error}"
+        raise UsageError(msg) from error
+
+
 def _is_message(given: object) -> TypeIs[Message]:
     """Whether this is a message whose parts may stand in it, and can be told by their ids."""
     content: object = getattr(given, "content", None)
@@ -89,17 +116,30 @@ def _has_text_as_id(part: object) -> bool:
     return isinstance(call_id, str)
 
 
+def object_fault(document: JsonText, bounds: JsonBounds) -> str | None:
+    """Say why a document is no JSON object within the bounds; `None` if it is one."""
+    match parse_json(document.text, bounds):
+        case Failure(fault):
+            return f"expected a JSON object, got what is no acceptable JSON: {fault.message}"
+        case Success(value):
+            if isinstance(value, dict):
+                return None
+            return f"expected a JSON object, got {document.text!r:.100}"
+
+
 @final
 @frozen(order=False, kw_only=True)
 class StepPlan:
     """What a prepare function wants of one step; `None` leaves things as they are.
 
-    `instructions` and `messages` carry forward to later steps; `messages` replaces the base of
-    the prompt, never the history. The rest holds for this step only. A model or a tool that the
+    `instructions`, `messages` and `runtime_context` carry forward to later steps; `messages`
+    replaces the base of the prompt, never the history. The rest holds for this step only.
+    `provider_options` are merged into the program's, object by object; of `settings` those that
+    are `None` (and no stop sequences) leave the program's as they are. A model or a tool that the
     program does not know fails the run, and so does the choice of a tool that is not active.
 
     Raises:
-        UsageError: something is not of its type; the text names it.
+        UsageError: something is not of its type, or has no JSON form; the text names it.
     """
 
     model: str | None = None
@@ -107,11 +147,15 @@ class StepPlan:
     active_tools: tuple[str, ...] | None = field(default=None, converter=_names)
     instructions: str | None = None
     messages: tuple[Message, ...] | None = field(default=None, converter=_messages)
+    settings: CallSettings | None = None
+    provider_options: JsonText | None = field(default=None, converter=_options)
+    runtime_context: JsonText | None = field(default=None, converter=_context)
 
     def __attrs_post_init__(self) -> None:
         _require_text("model", self.model)
         _require_text("instructions", self.instructions)
         _require_choice(self.tool_choice)
+        _require_settings(self.settings)
 
 
 def _require_text(name: str, given: object) -> None:
@@ -125,3 +169,8 @@ def _require_choice(given: object) -> None:
             pass
         case _:
             raise _refused("tool_choice", "'auto', 'none', 'required' or a NamedTool", given)
+
+
+def _require_settings(given: object) -> None:
+    if given is not None and not isinstance(given, CallSettings):
+        raise _refused("settings", "CallSettings", given)

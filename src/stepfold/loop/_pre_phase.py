@@ -29,7 +29,8 @@ from stepfold.loop._calls import (
 )
 from stepfold.loop._draft import Draft, Work
 from stepfold.loop._program import Program, ToolSpec
-from stepfold.loop._state import Approval, Slot, slot_key
+from stepfold.loop._slots import Approval, Slot
+from stepfold.loop._state import slot_key
 from stepfold.loop.commands import BindCall, CallKey, ResolveApproval
 from stepfold.loop.events import ApprovalDecided
 from stepfold.values import (

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from stepfold.loop._draft import Draft, Work
-from stepfold.loop._state import Approval, Replied, Slot
+from stepfold.loop._slots import Approval, Slot
+from stepfold.loop._state import Replied
 from stepfold.loop.notes import StepFinished
 from stepfold.values import (
     ApprovalRequest,

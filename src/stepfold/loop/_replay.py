@@ -12,9 +12,11 @@ from stepfold.loop._step import step
 from stepfold.loop.commands import command_id
 from stepfold.loop.events import Event
 from stepfold.values import (
+    EMPTY_OBJECT,
     Failure,
     IllegalEvent,
     Instant,
+    JsonText,
     Message,
     Outcome,
     Success,
@@ -33,6 +35,7 @@ class JournalHeader:
     fingerprint: str
     rules: int = RULES
     commands: tuple[str, ...] = ()
+    runtime_context: JsonText = EMPTY_OBJECT
 
 
 @final
@@ -80,7 +83,14 @@ def replay(
         return Failure(Diverged(-1, f"rules {header.rules}", f"rules {RULES}"))
     if header.fingerprint != program.fingerprint and not allow_other_fingerprint:
         return Failure(Diverged(-1, header.fingerprint, program.fingerprint))
-    first = begin(program, header.messages, run=header.run, seed=header.seed, at=header.at)
+    first = begin(
+        program,
+        header.messages,
+        run=header.run,
+        seed=header.seed,
+        at=header.at,
+        runtime_context=header.runtime_context,
+    )
     if header.commands and command_ids(first) != header.commands:
         return Failure(Diverged(-1, _told(header.commands), _told(command_ids(first))))
     state = first.state

@@ -4,6 +4,7 @@ from attrs import evolve
 
 from stepfold.loop._model_call import tool_choice_of, visible_provider_tools, visible_tools
 from stepfold.loop._program import Program
+from stepfold.loop._settings import provider_options_of, settings_of
 from stepfold.loop._state import Calling, LoopState
 from stepfold.values import ModelRequest, UsageError
 
@@ -22,9 +23,6 @@ def request_of(program: Program, state: LoopState) -> ModelRequest:
         msg = f"request_of: expected a state in which a model call is in flight, got {phase}"
         raise UsageError(msg)
     transcript = state.transcript
-    messages = transcript.messages
-    if transcript.base is not None:
-        messages = transcript.base + messages[transcript.base_from :]
     plan = calling.plan
     if plan is None or plan.active_tools is None:
         tools = program.definitions
@@ -32,7 +30,7 @@ def request_of(program: Program, state: LoopState) -> ModelRequest:
     else:
         tools = tuple(spec.definition for spec in visible_tools(program, plan).values())
         provider_tools = visible_provider_tools(program, plan)
-    settings = program.settings
+    settings = settings_of(program, plan)
     if calling.max_output_tokens != settings.max_output_tokens:
         settings = evolve(settings, max_output_tokens=calling.max_output_tokens)
     instructions = transcript.instructions
@@ -44,7 +42,7 @@ def request_of(program: Program, state: LoopState) -> ModelRequest:
     if choice == "auto" and program.output.tool is not None:
         choice = "required"  # that or another; text is no violation, but it gives no output
     return ModelRequest(
-        messages=messages,
+        messages=state.prompt,
         instructions=instructions,
         tools=tools,
         provider_tools=provider_tools,
@@ -52,6 +50,6 @@ def request_of(program: Program, state: LoopState) -> ModelRequest:
         response_format=program.output.format,
         settings=settings,
         headers=program.headers,
-        provider_options=program.provider_options,
+        provider_options=provider_options_of(program, plan),
         key=f"{state.identity.run}/{calling.step}/{calling.total}",
     )

@@ -6,143 +6,37 @@ since the number of objects is what a step costs.
 """
 
 from collections.abc import Callable
-from typing import Literal, TypeAlias, final
+from typing import TypeAlias, final
 
 from attrs import field, frozen
 
 from stepfold.loop._ids import NO_IDS, IdSet
+from stepfold.loop._slots import Slot
 from stepfold.loop._stop import Progress
-from stepfold.loop.commands import CallKey, Command, Grant, ModelCallKey
-from stepfold.loop.events import MessageSteered, StepPlan, ToolOutcome
+from stepfold.loop.commands import CallKey, Command, ModelCallKey
+from stepfold.loop.events import MessageSteered, StepPlan
 from stepfold.loop.notes import Note
 from stepfold.values import (
+    EMPTY_OBJECT,
     NO_USAGE,
     ChunkGaps,
     Instant,
+    JsonObject,
     JsonText,
     Message,
     ModelReply,
     NoOutput,
-    OpenApproval,
     OpenCall,
     OpenRequest,
     RunEnd,
     StepResult,
     Stop,
     ToolCall,
-    ToolError,
-    ToolResult,
     Usage,
 )
 
-# --- one slot per client call -----------------------------------------------------------------
-
-SlotStatus: TypeAlias = Literal[
-    "repairing",  # owed by the repair hook
-    "binding",  # owed by the user's validators
-    "deciding",  # owed by the policy
-    "asked",  # waits for a person
-    "awaited",  # waits for a client
-    "ready",  # may run
-    "running",
-    "done",  # `part` says how it was answered
-]
-"""How far a client call is."""
-
-
-@final
-@frozen(order=False)
-class Approval:
-    """The decision that lets a call run or not; `digest` is that of the arguments it is for.
-
-    `reason` is that of the decision, `asked_because` that of the question. `recorded` tells that
-    the decision stands in the history already, with which the run began.
-    """
-
-    id: str
-    digest: str
-    approved: bool | None = None
-    automatic: bool = False
-    reason: str | None = None
-    asked_because: str | None = None
-    signature: str | None = None
-    recorded: bool = False
-
-    def open_for(self, call: ToolCall) -> OpenApproval:
-        """What a person is asked."""
-        return OpenApproval(self.id, call, self.digest, self.asked_because, self.signature)
-
-
-@final
-@frozen(order=False)
-class Slot:
-    """One client call of a step, from its arrival to its answer.
-
-    `attempt` rises with every repair and every new start, so that a late answer cannot be taken
-    for a new one. `held` is a client's result that came before its step was at rest. `grant` is
-    what is reserved for it while it runs.
-    """
-
-    index: int
-    call: ToolCall
-    status: SlotStatus
-    attempt: int = 0
-    part: ToolResult | ToolError | None = None
-    approval: Approval | None = None
-    deadline: Instant | None = None
-    started: bool = False
-    elapsed: int | None = None
-    held: ToolOutcome | None = None
-    repaired: bool = False
-    grant: Grant | None = None
-
-    def done(self, part: ToolResult | ToolError, elapsed: int | None = None) -> "Slot":
-        """This slot, answered."""
-        return Slot(
-            self.index,
-            self.call,
-            "done",
-            self.attempt,
-            part,
-            self.approval,
-            None,
-            self.started,
-            elapsed,
-            None,
-            self.repaired,
-        )
-
-    def running(self, deadline: Instant | None) -> "Slot":
-        """This slot, with its tool issued."""
-        return Slot(
-            self.index,
-            self.call,
-            "running",
-            self.attempt,
-            None,
-            self.approval,
-            deadline,
-            repaired=self.repaired,
-            grant=self.grant,
-        )
-
-    @property
-    def is_unresolved(self) -> bool:
-        """Whether something has to be asked before any tool of the step may run."""
-        return self.status in {"repairing", "binding", "deciding"}
-
-    @property
-    def is_open(self) -> bool:
-        """Whether somebody outside owes an answer."""
-        return self.status in {"asked", "awaited"}
-
-    @property
-    def is_held(self) -> bool:
-        """Whether the answer from outside is here, and waits for the step to come to rest."""
-        if self.status == "asked":
-            return self.approval is not None and self.approval.approved is not None
-        return self.status == "awaited" and self.held is not None
-
+NO_CONTEXT = JsonObject({})
+"""The runtime context of a run that was given none."""
 
 # --- phases -----------------------------------------------------------------------------------
 
@@ -318,7 +212,9 @@ class Transcript:
 
     `messages` only grows. `base`, if any, is a prompt that a prepare function put in the place
     of `messages[:base_from]`. `late` are messages that came after the last step and belong to
-    the next `StepResult`. `held_back` are messages that follow calls still to be run.
+    the next `StepResult`. `held_back` are messages that follow calls still to be run. `initial`
+    is how many messages were there before the run. `runtime_context` is a JSON object of the
+    user's, which a prepare function may replace.
     """
 
     messages: tuple[Message, ...] = field(repr=_counted("messages"))
@@ -328,6 +224,8 @@ class Transcript:
     instructions: str | None = None
     late: tuple[Message, ...] = ()
     held_back: tuple[Message, ...] = ()
+    initial: int = 0
+    runtime_context: JsonText = EMPTY_OBJECT
 
     def with_late(self, added: tuple[Message, ...]) -> "Transcript":
         """This transcript with messages that belong to no step of their own."""
@@ -339,6 +237,8 @@ class Transcript:
             self.instructions,
             self.late + added,
             self.held_back,
+            self.initial,
+            self.runtime_context,
         )
 
     def with_step(self, added: tuple[Message, ...], result: StepResult) -> "Transcript":
@@ -351,6 +251,8 @@ class Transcript:
             self.instructions,
             (),
             self.held_back,
+            self.initial,
+            self.runtime_context,
         )
 
     def flushed(self) -> "Transcript":
@@ -362,6 +264,9 @@ class Transcript:
             self.base_from,
             self.instructions,
             self.late,
+            (),
+            self.initial,
+            self.runtime_context,
         )
 
 
@@ -439,6 +344,20 @@ class LoopState:
     def messages(self) -> tuple[Message, ...]:
         """The history so far."""
         return self.transcript.messages
+
+    @property
+    def runtime_context(self) -> JsonObject:
+        """What the run was given to hand on to tools, policies and its prepare function."""
+        value = self.transcript.runtime_context.value
+        return value if isinstance(value, JsonObject) else NO_CONTEXT
+
+    @property
+    def prompt(self) -> tuple[Message, ...]:
+        """What a model is told next: the history, or what was put in its place, and all since."""
+        said = self.transcript
+        if said.base is None:
+            return said.messages
+        return said.base + said.messages[said.base_from :]
 
     @property
     def steps(self) -> tuple[StepResult, ...]:

@@ -66,7 +66,6 @@ from stepfold.loop._calls import (
 from stepfold.loop._close import (
     advance,
     after_final_answer,
-    call,
     finish,
     next_step,
     not_fit,
@@ -75,10 +74,11 @@ from stepfold.loop._close import (
 )
 from stepfold.loop._draft import Draft, Work
 from stepfold.loop._interrupt import interrupt, resume, steer, timed_out
-from stepfold.loop._model_call import on_failure, on_reply, recall, visible_names, visible_tools
+from stepfold.loop._model_call import on_failure, on_reply, recall, visible_tools
 from stepfold.loop._pre_phase import decided_again, reconsidered
+from stepfold.loop._prepared import on_prepared
 from stepfold.loop._program import Program, ToolSpec
-from stepfold.loop._prompt import unpaired
+from stepfold.loop._slots import Slot
 from stepfold.loop._stale import (
     is_at_work,
     refuse_unissued_call,
@@ -92,9 +92,7 @@ from stepfold.loop._state import (
     Done,
     LoopState,
     Phase,
-    Preparing,
     Resting,
-    Slot,
     Transition,
     Waiting,
     Working,
@@ -114,7 +112,6 @@ from stepfold.loop.events import (
     ModelReplied,
     OutputBound,
     Resumed,
-    StepPlan,
     StepPrepared,
     StopChecked,
     TimedOut,
@@ -123,15 +120,7 @@ from stepfold.loop.events import (
     Waited,
 )
 from stepfold.values import Cancelled as CancelledEnd
-from stepfold.values import (
-    Failed,
-    HookFailed,
-    NamedTool,
-    NoOutput,
-    Stop,
-    Stopped,
-    UnpairedPrompt,
-)
+from stepfold.values import Failed, HookFailed, NoOutput, Stop, Stopped
 
 
 def step(program: Program, state: LoopState, event: Event) -> Transition:
@@ -161,7 +150,7 @@ def _dispatch(program: Program, out: Draft, event: Event) -> None:
         case ApprovalAnswered():
             _on_answer(program, out, event)
         case StepPrepared():
-            _on_prepared(program, out, event)
+            on_prepared(program, out, event)
         case StopChecked():
             _on_stop_checked(program, out, event)
         case OutputBound():
@@ -202,46 +191,6 @@ def _on_model(program: Program, out: Draft, event: ModelReplied | ModelFailed | 
             on_failure(program, out, calling, event)
         case Waited():
             recall(program, out, calling)
-
-
-def _on_prepared(program: Program, out: Draft, event: StepPrepared) -> None:
-    phase = out.phase
-    if not isinstance(phase, Preparing) or phase.step != event.step:
-        refuse_unissued_step(out, event.step)
-        return
-    out.at(event.at)
-    plan = event.plan
-    if isinstance(plan, HookFailed):
-        finish(out, Failed(plan))
-        return
-    unknown = _unknown_in(program, plan)
-    if unknown is not None:
-        finish(out, Failed(HookFailed("prepare_step", unknown)))
-        return
-    fault = None if plan.messages is None else unpaired(plan.messages)
-    if fault is not None:
-        finish(out, Failed(UnpairedPrompt(fault)))
-        return
-    old = out.transcript
-    if plan.instructions is not None:
-        out.transcript = old = evolve(old, instructions=plan.instructions)
-    if plan.messages is not None:
-        out.transcript = evolve(old, base=plan.messages, base_from=len(old.messages))
-    call(program, out, phase.step, phase.since, plan)
-
-
-def _unknown_in(program: Program, plan: StepPlan) -> str | None:
-    """The first name in a plan that stands for nothing, or for a tool that the plan hides."""
-    if plan.model is not None and plan.model not in program.models:
-        return f"UnknownModel: {plan.model!r:.100}"
-    for name in plan.active_tools or ():
-        if name not in program.tool_names:
-            return f"UnknownTool: {name!r:.100}"
-    match plan.tool_choice:
-        case NamedTool(name) if name not in visible_names(program, plan):
-            return f"UnknownTool: {name!r:.100}"
-        case _:
-            return None
 
 
 def _on_stop_checked(program: Program, out: Draft, event: StopChecked) -> None:

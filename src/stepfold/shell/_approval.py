@@ -5,8 +5,9 @@ from typing import Generic, TypeAlias, TypeVar, final, get_args
 
 from attrs import field, frozen
 
+from stepfold.loop import NO_CONTEXT, LoopState
 from stepfold.loop.events import ApprovalDecision
-from stepfold.values import JsonText, JsonValue, Message, ToolCall, UsageError
+from stepfold.values import JsonObject, JsonText, JsonValue, Message, ToolCall, UsageError
 
 D = TypeVar("D")
 D_co = TypeVar("D_co", covariant=True)
@@ -21,17 +22,24 @@ class ApprovalContext(Generic[D_co]):
 
     `step` is -1 for a call that is approved, or waits for it, in the history that the run began
     with. `messages` is the history: without the reply that holds the call, but for such a one.
+    `runtime_context` is what the run was given, or what its prepare function made of it.
     """
 
     deps: D_co
     call: ToolCall
     step: int
     messages: tuple[Message, ...]
+    runtime_context: JsonObject = NO_CONTEXT
 
     @property
     def input(self) -> JsonValue:
         """The arguments, read."""
         return JsonText(self.call.input if self.call.input.strip() else "{}").value
+
+
+def approval_context(state: LoopState, deps: D, call: ToolCall, step: int) -> ApprovalContext[D]:
+    """Tell of a call whose approval is to be decided on."""
+    return ApprovalContext(deps, call, step, state.messages, state.runtime_context)
 
 
 @final

@@ -62,7 +62,7 @@ from stepfold.loop.events import (
 )
 from stepfold.loop.notes import Note
 from stepfold.ports import BLOCKING, KEEPER, Clock, LanguageModel
-from stepfold.shell._approval import ApprovalContext
+from stepfold.shell._approval import approval_context
 from stepfold.shell._cancel import CancelHandle
 from stepfold.shell._children import children_of
 from stepfold.shell._execute import binding_error, call_of, execute
@@ -397,10 +397,10 @@ class Driver(Generic[D]):
     async def _resolve(self, key: CallKey) -> None:
         call, runtime = call_of(self.state.phase, key), self.runtime
         if call is not None:
-            context = ApprovalContext(runtime.deps, call, key.step, self.state.messages)
+            context = approval_context(self.state, runtime.deps, call, key.step)
             verdict = await decided(runtime.hooks, runtime.tools, context, self.waiting)
-            decision, at = verdict.decision, self.clock.now()
-            await self.feed(ApprovalDecided(key, decision, at, reason=verdict.reason))
+            at, why = self.clock.now(), verdict.reason
+            await self.feed(ApprovalDecided(key, verdict.decision, at, reason=why))
 
     async def _run_tool(self, command: RunTool) -> None:
         key = command.key
@@ -422,6 +422,7 @@ class Driver(Generic[D]):
                 self.state.messages,
                 f"{self.state.identity.run}/{key.step}/{key.index}",
                 command.deadline,
+                self.state.runtime_context,
                 children=children,
             )
             if self.watch is not None:

@@ -22,16 +22,15 @@ from stepfold.shell._approval import (
     ApprovalRule,
     Verdict,
 )
+from stepfold.shell._step_context import StepContext, step_context
 from stepfold.shell._tool import AnyTool, name_of
 from stepfold.shell._waiting import Waiting, missed_loop, needs_loop
 from stepfold.values import (
     HookFailed,
     Message,
-    StepResult,
     Stop,
     ToolCall,
     ToolDefinition,
-    Usage,
     UsageError,
     without_lone_surrogates,
 )
@@ -40,22 +39,6 @@ D = TypeVar("D")
 D_co = TypeVar("D_co", covariant=True)
 D_contra = TypeVar("D_contra", contravariant=True)
 C = TypeVar("C")
-
-
-@final
-@frozen(order=False)
-class StepContext(Generic[D_co]):
-    """What a prepare function may know of the step that is about to begin.
-
-    `messages` is the whole history; `instructions` are those that hold now.
-    """
-
-    deps: D_co
-    step: int
-    steps: tuple[StepResult, ...]
-    messages: tuple[Message, ...]
-    instructions: str
-    usage: Usage
 
 
 @final
@@ -132,15 +115,7 @@ async def prepared(
     prepare = hooks.prepare_step
     if prepare is None:
         return HookFailed("prepare_step", "there is none")
-    instructions = state.transcript.instructions
-    context = StepContext(
-        deps,
-        step,
-        state.steps,
-        state.messages,
-        program.instructions if instructions is None else instructions,
-        state.usage,
-    )
+    context = step_context(program, state, step, deps)
     given = await _asked(prepare, context, waiting)
     if given is None:
         return StepPlan()

@@ -30,7 +30,7 @@ from typing import (
 from attrs import field, frozen
 from typing_extensions import TypeIs, override
 
-from stepfold.loop import Limits, ToolSpec
+from stepfold.loop import NO_CONTEXT, Limits, ToolSpec
 from stepfold.loop.events import Spending
 from stepfold.schema import (
     Decoder,
@@ -49,6 +49,7 @@ from stepfold.values import (
     NO_USAGE,
     Failure,
     Instant,
+    JsonObject,
     JsonText,
     Message,
     Success,
@@ -75,7 +76,7 @@ class ToolContext(Generic[D_co]):
 
     `messages` is the history before the reply that called it; `idempotency_key` is the same each
     time that this very call is run, also after a crash; at `deadline` (nanoseconds) the call has
-    failed.
+    failed. `runtime_context` is what the run was given, or what its prepare function made of it.
     """
 
     deps: D_co
@@ -84,6 +85,7 @@ class ToolContext(Generic[D_co]):
     messages: tuple[Message, ...]
     idempotency_key: str
     deadline: Instant | None = None
+    runtime_context: JsonObject = NO_CONTEXT
     children: ChildRuns | None = field(default=None, kw_only=True, eq=False, repr=False)
 
     @property

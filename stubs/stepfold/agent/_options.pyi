@@ -17,6 +17,7 @@ class RunOptions(ObserverOptions, total=False):
     run_id: str | None
     seed: int | None
     parent: ToolContext[object] | None
+    runtime_context: Mapping[str, object] | None
 
 class AgentOptions(ObserverOptions, total=False):
     instructions: str

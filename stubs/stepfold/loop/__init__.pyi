@@ -20,10 +20,11 @@ from stepfold.loop._prune import Pruning, ToolCallPruning, prune_messages
 from stepfold.loop._replay import Diverged, JournalEntry, JournalHeader, command_ids, replay
 from stepfold.loop._request import request_of
 from stepfold.loop._signing import ApprovalSecret
+from stepfold.loop._slots import Approval, Slot, SlotStatus
 from stepfold.loop._standardise import standardise_prompt
 from stepfold.loop._state import (
     EMPTY_TOOLBOX,
-    Approval,
+    NO_CONTEXT,
     Calling,
     Checking,
     Concluding,
@@ -36,8 +37,6 @@ from stepfold.loop._state import (
     Preparing,
     Replied,
     Resting,
-    Slot,
-    SlotStatus,
     Toolbox,
     Transcript,
     Transition,
@@ -71,6 +70,7 @@ from stepfold.loop._trim import trim_messages
 
 __all__ = (
     "EMPTY_TOOLBOX",
+    "NO_CONTEXT",
     "NO_LIMITS",
     "NO_TIMEOUTS",
     "RULES",

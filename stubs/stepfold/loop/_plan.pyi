@@ -1,10 +1,12 @@
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import final
 from attrs import field, frozen
-from stepfold.values import Message, ToolChoice
+from stepfold.values import CallSettings, JsonText, Message, ToolChoice
 
 def _names(given: Sequence[str] | None) -> tuple[str, ...] | None: ...
 def _messages(given: Sequence[Message] | None) -> tuple[Message, ...] | None: ...
+def _options(given: JsonText | Mapping[str, object] | None) -> JsonText | None: ...
+def _context(given: JsonText | Mapping[str, object] | None) -> JsonText | None: ...
 
 @final
 @frozen(order=False, kw_only=True)
@@ -14,5 +16,8 @@ class StepPlan:
     active_tools: tuple[str, ...] | None = field(default=None, converter=_names)
     instructions: str | None = None
     messages: tuple[Message, ...] | None = field(default=None, converter=_messages)
+    settings: CallSettings | None = None
+    provider_options: JsonText | None = field(default=None, converter=_options)
+    runtime_context: JsonText | None = field(default=None, converter=_context)
 
     def __attrs_post_init__(self) -> None: ...

@@ -4,7 +4,7 @@ from attrs import frozen
 from stepfold.loop._program import RULES, Program
 from stepfold.loop._state import LoopState, Transition
 from stepfold.loop.events import Event
-from stepfold.values import Instant, Message, Outcome
+from stepfold.values import EMPTY_OBJECT, Instant, JsonText, Message, Outcome
 
 @final
 @frozen(order=False)
@@ -16,6 +16,7 @@ class JournalHeader:
     fingerprint: str
     rules: int = RULES
     commands: tuple[str, ...] = ()
+    runtime_context: JsonText = EMPTY_OBJECT
 
 @final
 @frozen(order=False)

@@ -1,70 +1,29 @@
-from typing import Literal, TypeAlias, final
+from typing import TypeAlias, final
 from attrs import field, frozen
 from stepfold.loop._ids import NO_IDS, IdSet
+from stepfold.loop._slots import Slot
 from stepfold.loop._stop import Progress
-from stepfold.loop.commands import Command, Grant, ModelCallKey
-from stepfold.loop.events import MessageSteered, StepPlan, ToolOutcome
+from stepfold.loop.commands import Command, ModelCallKey
+from stepfold.loop.events import MessageSteered, StepPlan
 from stepfold.loop.notes import Note
 from stepfold.values import (
+    EMPTY_OBJECT,
     NO_USAGE,
     ChunkGaps,
     Instant,
+    JsonObject,
     JsonText,
     Message,
     ModelReply,
     NoOutput,
-    OpenApproval,
     RunEnd,
     StepResult,
     Stop,
     ToolCall,
-    ToolError,
-    ToolResult,
     Usage,
 )
 
-SlotStatus: TypeAlias = Literal[
-    "repairing", "binding", "deciding", "asked", "awaited", "ready", "running", "done"
-]
-
-@final
-@frozen(order=False)
-class Approval:
-    id: str
-    digest: str
-    approved: bool | None = None
-    automatic: bool = False
-    reason: str | None = None
-    asked_because: str | None = None
-    signature: str | None = None
-    recorded: bool = False
-
-    def open_for(self, call: ToolCall) -> OpenApproval: ...
-
-@final
-@frozen(order=False)
-class Slot:
-    index: int
-    call: ToolCall
-    status: SlotStatus
-    attempt: int = 0
-    part: ToolResult | ToolError | None = None
-    approval: Approval | None = None
-    deadline: Instant | None = None
-    started: bool = False
-    elapsed: int | None = None
-    held: ToolOutcome | None = None
-    repaired: bool = False
-    grant: Grant | None = None
-
-    def done(self, part: ToolResult | ToolError, elapsed: int | None = None) -> "Slot": ...
-    def running(self, deadline: Instant | None) -> "Slot": ...
-    @property
-    def is_unresolved(self) -> bool: ...
-    @property
-    def is_open(self) -> bool: ...
-    @property
-    def is_held(self) -> bool: ...
+NO_CONTEXT = JsonObject({})
 
 @final
 @frozen(order=False)
@@ -172,6 +131,8 @@ class Transcript:
     instructions: str | None = None
     late: tuple[Message, ...] = ()
     held_back: tuple[Message, ...] = ()
+    initial: int = 0
+    runtime_context: JsonText = EMPTY_OBJECT
 
     def with_late(self, added: tuple[Message, ...]) -> "Transcript": ...
     def with_step(self, added: tuple[Message, ...], result: StepResult) -> "Transcript": ...
@@ -220,6 +181,10 @@ class LoopState:
 
     @property
     def messages(self) -> tuple[Message, ...]: ...
+    @property
+    def runtime_context(self) -> JsonObject: ...
+    @property
+    def prompt(self) -> tuple[Message, ...]: ...
     @property
     def steps(self) -> tuple[StepResult, ...]: ...
     @property

@@ -27,7 +27,6 @@ from stepfold.shell._hooks import (
     PrepareStep,
     RepairContext,
     RepairToolCall,
-    StepContext,
     StopCheck,
     StopContext,
 )
@@ -62,6 +61,7 @@ from stepfold.shell._provider_tool import OfferedTool, provider_tool, provider_t
 from stepfold.shell._runtime import Runtime, tools_by_name
 from stepfold.shell._shown import ShownToolDecorator
 from stepfold.shell._steering import Steering
+from stepfold.shell._step_context import StepContext
 from stepfold.shell._stream import RunPart, StreamDriver, ToolProgressed
 from stepfold.shell._tool import AnyTool, Tool, ToolContext, ToolOptions
 

@@ -1,8 +1,9 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Generic, TypeAlias, TypeVar, final
 from attrs import field, frozen
+from stepfold.loop import NO_CONTEXT
 from stepfold.loop.events import ApprovalDecision
-from stepfold.values import JsonValue, Message, ToolCall
+from stepfold.values import JsonObject, JsonValue, Message, ToolCall
 
 D = TypeVar("D")
 D_co = TypeVar("D_co", covariant=True)
@@ -14,6 +15,7 @@ class ApprovalContext(Generic[D_co]):
     call: ToolCall
     step: int
     messages: tuple[Message, ...]
+    runtime_context: JsonObject = NO_CONTEXT
 
     @property
     def input(self) -> JsonValue: ...

@@ -4,21 +4,12 @@ from attrs import field, frozen
 from stepfold.loop import Progress
 from stepfold.loop.events import StepPlan
 from stepfold.shell._approval import ApprovalPolicy, ApprovalRule
-from stepfold.values import Message, StepResult, Stop, ToolCall, ToolDefinition, Usage
+from stepfold.shell._step_context import StepContext
+from stepfold.values import Message, Stop, ToolCall, ToolDefinition
 
 D = TypeVar("D")
 D_co = TypeVar("D_co", covariant=True)
 D_contra = TypeVar("D_contra", contravariant=True)
-
-@final
-@frozen(order=False)
-class StepContext(Generic[D_co]):
-    deps: D_co
-    step: int
-    steps: tuple[StepResult, ...]
-    messages: tuple[Message, ...]
-    instructions: str
-    usage: Usage
 
 @final
 @frozen(order=False)

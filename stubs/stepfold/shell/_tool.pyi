@@ -3,11 +3,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Concatenate, Generic, Never, ParamSpec, Self, TypeVar, final, overload
 from attrs import field, frozen
 from typing_extensions import override
-from stepfold.loop import Limits, ToolSpec
+from stepfold.loop import NO_CONTEXT, Limits, ToolSpec
 from stepfold.schema import Parameters
 from stepfold.shell._approval import NeedsApproval
 from stepfold.shell._children import ChildRuns
-from stepfold.values import NO_USAGE, Instant, JsonText, Message, ToolOutput, Usage
+from stepfold.values import NO_USAGE, Instant, JsonObject, JsonText, Message, ToolOutput, Usage
 
 D = TypeVar("D")
 D_co = TypeVar("D_co", covariant=True)
@@ -27,6 +27,7 @@ class ToolContext(Generic[D_co]):
     messages: tuple[Message, ...]
     idempotency_key: str
     deadline: Instant | None = None
+    runtime_context: JsonObject = NO_CONTEXT
     children: ChildRuns | None = field(default=None, kw_only=True)
 
     @property

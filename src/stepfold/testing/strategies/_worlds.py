@@ -19,6 +19,7 @@ from stepfold.testing._simulation import Intervention, InterventionKind, Schedul
 from stepfold.testing._world import Turn, World
 from stepfold.testing.strategies._programs import flags
 from stepfold.values import (
+    CallSettings,
     FinishReason,
     HookFailed,
     JsonOutput,
@@ -271,6 +272,12 @@ def _tool_outcomes() -> SearchStrategy[ToolOutcome]:
     )
 
 
+_SETTINGS: tuple[CallSettings | None, ...] = (
+    *(None, None, None),
+    *(CallSettings(max_output_tokens=most, temperature=0.0) for most in (1, 30, 5_000)),
+)
+
+
 def step_plans(*, program: Program) -> SearchStrategy[StepPlan | HookFailed]:
     """Draw what a prepare function wants; mostly little."""
     replaced = (UserMessage("In short: go on."),)
@@ -284,6 +291,9 @@ def step_plans(*, program: Program) -> SearchStrategy[StepPlan | HookFailed]:
         active_tools=nothing | names,
         instructions=st.sampled_from([None, None, "Be kind."]),
         messages=st.sampled_from([None, None, replaced]),
+        settings=st.sampled_from(_SETTINGS),
+        provider_options=nothing | st.just(JsonText('{"acme":{"cache":true}}')),
+        runtime_context=st.sampled_from([None, None, JsonText('{"tries":1}'), JsonText("[1]")]),
     )
     failed: list[StepPlan | HookFailed] = [HookFailed("prepare_step", "ValueError")]
     plain: list[StepPlan | HookFailed] = [StepPlan()] * 4

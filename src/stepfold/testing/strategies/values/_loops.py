@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from stepfold import loop
+from stepfold import values as v
 from stepfold.loop import commands, events, notes
 from stepfold.testing.strategies.values._parts import (
     figures,
@@ -22,6 +23,7 @@ from stepfold.testing.strategies.values._parts import (
     tuples_of,
 )
 from stepfold.testing.strategies.values._values import (
+    call_settings,
     chunk_gaps,
     hook_failures,
     messages,
@@ -145,6 +147,9 @@ def _step_plans() -> SearchStrategy[events.StepPlan]:
         active_tools=st.none() | tuples_of(names()),
         instructions=st.none() | strings(),
         messages=st.none() | tuples_of(messages(), max_size=1),
+        settings=st.none() | call_settings(),
+        provider_options=st.none() | json_texts(),
+        runtime_context=st.none() | json_texts(),
     )
 
 
@@ -413,6 +418,8 @@ def _states() -> SearchStrategy[loop.LoopState]:
         st.none() | strings(),
         said,
         said,
+        counts,
+        st.just(v.EMPTY_OBJECT) | json_texts(),
     )
     tally = tuples_of(st.tuples(names(), figures()))
     ledgers = st.builds(
@@ -470,6 +477,7 @@ def _journal_headers() -> SearchStrategy[loop.JournalHeader]:
         names(),
         counts,
         tuples_of(names()),
+        st.just(v.EMPTY_OBJECT) | json_texts(),
     )
 
 
