@@ -1,6 +1,6 @@
 """`Agent`: a program and what it stands for, under one roof. The loop itself is elsewhere."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Generic, cast, final, overload
 
@@ -23,7 +23,7 @@ from stepfold.agent._checks import (
     sorted_out,
 )
 from stepfold.agent._hooks import hooks_of, specs_under
-from stepfold.agent._options import AgentOptions, RunOptions
+from stepfold.agent._options import AgentOptions, RunOptions, StreamOptions
 from stepfold.agent._output import Output, text
 from stepfold.agent._program import (
     AGENT_OPTIONS,
@@ -35,6 +35,12 @@ from stepfold.agent._program import (
 )
 from stepfold.agent._run import Run, RunFailed, failure_text
 from stepfold.agent._run_stream import RunStream
+from stepfold.agent._transforms import (
+    Parts,
+    StreamControl,
+    TransformedParts,
+    checked_transforms,
+)
 from stepfold.loop import (
     Done,
     LoopState,
@@ -44,6 +50,7 @@ from stepfold.loop import (
 )
 from stepfold.ports import BLOCKING, Clock, Journal, LanguageModel
 from stepfold.shell import (
+    CancelHandle,
     Driver,
     Observer,
     OfferedTool,
@@ -219,7 +226,7 @@ class Agent(Generic[Deps_contra, Out_co]):
         /,
         *,
         deps: Deps_contra,
-        **options: Unpack[RunOptions],
+        **options: Unpack[StreamOptions],
     ) -> Run[Out_co]: ...
     def generate_sync(
         self: "Agent[Deps, Out]",
@@ -227,7 +234,7 @@ class Agent(Generic[Deps_contra, Out_co]):
         /,
         *,
         deps: object = NO_DEPS,
-        **options: Unpack[RunOptions],
+        **options: Unpack[StreamOptions],
     ) -> Run[Out]:
         """As `generate`, in an event loop of its own that ends with it.
 
@@ -251,7 +258,7 @@ class Agent(Generic[Deps_contra, Out_co]):
         self: "Agent[object, Out]",
         prompt: str | Sequence[Message],
         /,
-        **options: Unpack[RunOptions],
+        **options: Unpack[StreamOptions],
     ) -> RunStream[Out]: ...
     @overload
     def stream(
@@ -260,7 +267,7 @@ class Agent(Generic[Deps_contra, Out_co]):
         /,
         *,
         deps: Deps_contra,
-        **options: Unpack[RunOptions],
+        **options: Unpack[StreamOptions],
     ) -> RunStream[Out_co]: ...
     def stream(
         self: "Agent[Deps, Out]",
@@ -268,21 +275,27 @@ class Agent(Generic[Deps_contra, Out_co]):
         /,
         *,
         deps: object = NO_DEPS,
-        **options: Unpack[RunOptions],
+        **options: Unpack[StreamOptions],
     ) -> RunStream[Out]:
         """Run as a stream: `async with agent.stream(…) as stream: async for part in stream: …`.
 
         A run that fails does not raise here: its last part is `RunEnded`, and `await
-        stream.run()` gives the run.
+        stream.run()` gives the run. The options are those of `StreamOptions`.
 
         Raises:
             UsageError: an argument is wrong, or the model's id or key is not known.
         """
-        given = self._begin(prompt, deps, options)
-        driver = StreamDriver(
-            given.program, given.first, given.runtime, given.cancel, given.steering
-        )
-        return RunStream(driver, self.output, given)
+        transforms = checked_transforms(options.get("transform", ()))
+        given = self._begin(prompt, deps, options, StreamOptions.__annotations__)
+        cancel = given.cancel
+        if transforms and cancel is None:
+            cancel = CancelHandle()  # transforms may end the run
+        driver = StreamDriver(given.program, given.first, given.runtime, cancel, given.steering)
+        parts: Parts = driver
+        if cancel is not None and transforms:
+            control = StreamControl(cancel)
+            parts = TransformedParts(driver, transforms, given.runtime.clock, control)
+        return RunStream(driver, parts, self.output, given)
 
     @overload
     async def answer(
@@ -441,9 +454,13 @@ class Agent(Generic[Deps_contra, Out_co]):
         return driver
 
     def _begin(
-        self, prompt: str | Sequence[Message], deps: object, options: RunOptions
+        self,
+        prompt: str | Sequence[Message],
+        deps: object,
+        options: RunOptions,
+        known: Iterable[str] = RunOptions.__annotations__,
     ) -> Begun[Deps_contra]:
-        require_known(options)
+        require_known(options, known)
         runtime = self._runtime(deps, options)
         return begun(self.program, prompt, runtime, options)
 

@@ -1,13 +1,19 @@
 """`generate_text` and `stream_text`: the agent's loop without an agent."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Never, cast, overload
 
 from typing_extensions import TypeVar, Unpack
 
 from stepfold.agent._agent import NO_DEPS, Agent
 from stepfold.agent._checks import require_known
-from stepfold.agent._options import AgentOptions, GenerateOptions, RunOptions
+from stepfold.agent._options import (
+    AgentOptions,
+    GenerateOptions,
+    RunOptions,
+    StreamOptions,
+    StreamTextOptions,
+)
 from stepfold.agent._output import Output
 from stepfold.agent._program import AGENT_OPTIONS
 from stepfold.agent._run import Run
@@ -95,7 +101,7 @@ def stream_text(
     *,
     tools: Sequence[OfferedTool[object]] = (),
     output: None = None,
-    **options: Unpack[GenerateOptions],
+    **options: Unpack[StreamTextOptions],
 ) -> RunStream[str]: ...
 @overload
 def stream_text(
@@ -104,7 +110,7 @@ def stream_text(
     *,
     tools: Sequence[OfferedTool[object]] = (),
     output: Output[Out],
-    **options: Unpack[GenerateOptions],
+    **options: Unpack[StreamTextOptions],
 ) -> RunStream[Out]: ...
 @overload
 def stream_text(
@@ -114,7 +120,7 @@ def stream_text(
     deps: D,
     tools: Sequence[OfferedTool[D]],
     output: None = None,
-    **options: Unpack[GenerateOptions],
+    **options: Unpack[StreamTextOptions],
 ) -> RunStream[str]: ...
 @overload
 def stream_text(
@@ -124,7 +130,7 @@ def stream_text(
     deps: D,
     tools: Sequence[OfferedTool[D]],
     output: Output[Out],
-    **options: Unpack[GenerateOptions],
+    **options: Unpack[StreamTextOptions],
 ) -> RunStream[Out]: ...
 def stream_text(
     prompt: str | Sequence[Message],
@@ -133,20 +139,21 @@ def stream_text(
     deps: object = NO_DEPS,
     tools: Sequence[OfferedTool[Never]] = (),
     output: Output[object] | None = None,
-    **options: Unpack[GenerateOptions],
+    **options: Unpack[StreamTextOptions],
 ) -> RunStream[object]:
     """Ask a model, and let it use tools, part by part.
 
-    As `generate_text`, but gives a stream to be used in `async with`; see `Agent.stream`.
+    As `generate_text`, but gives a stream to be used in `async with`; see `Agent.stream`. The
+    options are those of `StreamTextOptions`.
 
     Raises:
         UsageError: an argument is wrong, or the model's id or key is not known.
     """
-    agent, own = _agent_of(tools, output, options)
-    return agent.stream(prompt, deps=deps, **own)
+    agent, own = _agent_of(tools, output, options, StreamTextOptions.__annotations__)
+    return agent.stream(prompt, deps=deps, **cast("StreamOptions", own))
 
 
-_RUN_OPTIONS = frozenset(RunOptions.__annotations__)
+_RUN_OPTIONS = frozenset(StreamOptions.__annotations__)
 _KEPT_OPTIONS = AGENT_OPTIONS - _RUN_OPTIONS
 
 
@@ -154,9 +161,10 @@ def _agent_of(
     tools: Sequence[OfferedTool[Never]],
     output: Output[object] | None,
     options: GenerateOptions,
+    known: Iterable[str] = GenerateOptions.__annotations__,
 ) -> tuple[Agent[object, object], RunOptions]:
     """The agent that the options describe, and what belongs to its one run."""
-    require_known(options, GenerateOptions.__annotations__)
+    require_known(options, known)
     if "model" not in options:
         raise UsageError("expected model=…, got none: give an id, or a model")
     own = {name: given for name, given in options.items() if name in _RUN_OPTIONS}

@@ -5,6 +5,7 @@ from typing import Required
 
 from typing_extensions import TypedDict
 
+from stepfold.agent._transforms import StreamTransform
 from stepfold.loop import Limits, RetryPolicy, StopCondition, Timeouts
 from stepfold.ports import Clock, Download, Journal, LanguageModel
 from stepfold.shell import CancelHandle, Observer, Steering, ToolContext
@@ -41,6 +42,16 @@ class RunOptions(ObserverOptions, total=False):
     seed: int | None
     parent: ToolContext[object] | None
     runtime_context: Mapping[str, object] | None
+
+
+class StreamOptions(RunOptions, total=False):
+    """What belongs to one streamed run.
+
+    `transform` is what its parts go through before they are shown, one function or several in
+    their order; what is recorded is the same with it and without. See `StreamTransform`.
+    """
+
+    transform: StreamTransform | Sequence[StreamTransform]
 
 
 class AgentOptions(ObserverOptions, total=False):
@@ -80,6 +91,10 @@ class AgentOptions(ObserverOptions, total=False):
 
 
 class GenerateOptions(RunOptions, AgentOptions, total=False):
-    """What `generate_text` and `stream_text` take beside tools, output and deps."""
+    """What `generate_text` takes beside tools, output and deps."""
 
     model: Required[str | LanguageModel]
+
+
+class StreamTextOptions(StreamOptions, GenerateOptions, total=False):
+    """What `stream_text` takes beside tools, output and deps."""

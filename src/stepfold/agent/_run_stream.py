@@ -11,6 +11,7 @@ from stepfold.agent._begun import Begun
 from stepfold.agent._output import Output
 from stepfold.agent._output_partial import PartialElements, Unfenced
 from stepfold.agent._run import Run
+from stepfold.agent._transforms import Parts
 from stepfold.loop import LoopState
 from stepfold.shell import RunPart, Steering
 from stepfold.values import JsonText, PartialJson, TextDelta, UsageError, UserMessage
@@ -31,7 +32,6 @@ class _Pulled(Protocol):
     def outputs(self) -> Mapping[JsonText, object]: ...
     @property
     def steering(self) -> Steering: ...
-    async def pull(self) -> RunPart: ...
     async def __aenter__(self) -> object: ...
     async def __aexit__(
         self,
@@ -53,10 +53,12 @@ class RunStream(Generic[Out_co]):
     def __init__(
         self,
         driver: _Pulled,
+        parts: Parts,
         output: Output[Out_co],
         given: Begun[D],
     ) -> None:
         self._driver = driver
+        self._parts = parts
         self._output = output
         self._journal = given.runtime.journal
         self._header = given.header
@@ -89,7 +91,7 @@ class RunStream(Generic[Out_co]):
 
     async def __anext__(self) -> RunPart:
         """Give the next part: the model's, or a note of what was decided."""
-        return await self._driver.pull()
+        return await self._parts.pull()
 
     def steer(self, message: str | UserMessage) -> bool:
         """Say something that the model hears in its next step: see `Steering.steer`.
@@ -117,7 +119,7 @@ class RunStream(Generic[Out_co]):
         What an attempt said before it failed stays said, and the next begins anew: who can take
         it back reads the parts, and heeds `ModelRetried`.
         """
-        return _Text(self._driver)
+        return _Text(self._parts)
 
     def partial_output(self) -> AsyncIterator[PartialJson]:
         """Give the output as far as it has come, each time that it has changed.
@@ -126,7 +128,7 @@ class RunStream(Generic[Out_co]):
         acceptable. Each step begins anew, and so does an answer that is asked for again: the last
         value is that of the last answer. A value costs little, however long the output is.
         """
-        return _Partials(self._driver, self._reader())
+        return _Partials(self._parts, self._reader())
 
     def elements(self: "RunStream[tuple[T, ...]]") -> AsyncIterator[T]:
         """Give the elements of an `array_of`, one by one, each when it is complete.
@@ -144,7 +146,7 @@ class RunStream(Generic[Out_co]):
                 f"elements: expected the output to be array_of(…), got {self._output.spec.name}: "
                 "use partial_output()"
             )
-        return _Elements[T](self._driver, reader)
+        return _Elements[T](self._parts, reader)
 
     def _reader(self) -> AnswerReader:
         return AnswerReader(self._output.partial, self._output.spec.tool)
@@ -159,8 +161,8 @@ class RunStream(Generic[Out_co]):
 
 @final
 class _Partials(AsyncIterator[PartialJson]):
-    def __init__(self, driver: _Pulled, reader: AnswerReader) -> None:
-        self._driver = driver
+    def __init__(self, parts: Parts, reader: AnswerReader) -> None:
+        self._parts = parts
         self._reader = reader
         self._version: tuple[int, int] | None = None
 
@@ -168,7 +170,7 @@ class _Partials(AsyncIterator[PartialJson]):
     async def __anext__(self) -> PartialJson:
         reader = self._reader
         while True:
-            reader.take(await self._driver.pull())
+            reader.take(await self._parts.pull())
             version = reader.version
             if version[1] and version != self._version:
                 self._version = version
@@ -177,8 +179,8 @@ class _Partials(AsyncIterator[PartialJson]):
 
 @final
 class _Elements(AsyncIterator[T]):
-    def __init__(self, driver: _Pulled, reader: AnswerReader) -> None:
-        self._driver = driver
+    def __init__(self, parts: Parts, reader: AnswerReader) -> None:
+        self._parts = parts
         self._reader = reader
         self._given = (0, 0)  # of which attempt, and how many
 
@@ -192,17 +194,17 @@ class _Elements(AsyncIterator[T]):
             if given < len(reader.elements):
                 self._given = (reader.attempt, given + 1)
                 return cast("T", reader.elements[given])  # the output is an array of these
-            reader.take(await self._driver.pull())
+            reader.take(await self._parts.pull())
 
 
 @final
 class _Text(AsyncIterator[str]):
-    def __init__(self, driver: _Pulled) -> None:
-        self._driver = driver
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
 
     @override
     async def __anext__(self) -> str:
         while True:
-            part = await self._driver.pull()
+            part = await self._parts.pull()
             if isinstance(part, TextDelta):
                 return part.delta

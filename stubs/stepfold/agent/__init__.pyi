@@ -9,12 +9,20 @@ from stepfold.agent._answers import (
     tool_output,
 )
 from stepfold.agent._generate import generate_text, stream_text
-from stepfold.agent._options import AgentOptions, GenerateOptions, RunOptions
+from stepfold.agent._options import (
+    AgentOptions,
+    GenerateOptions,
+    RunOptions,
+    StreamOptions,
+    StreamTextOptions,
+)
 from stepfold.agent._output import Output, array_of, choice_of, json, object_of, text
 from stepfold.agent._output_partial import PartialOutput
 from stepfold.agent._output_wire import Strategy
 from stepfold.agent._run import Run, RunFailed
 from stepfold.agent._run_stream import RunStream
+from stepfold.agent._smooth import Chunking, smooth_stream
+from stepfold.agent._transforms import PartTransform, Pause, StreamControl, StreamTransform
 
 __all__ = (
     "Agent",
@@ -22,14 +30,21 @@ __all__ = (
     "Answer",
     "AnyAnswer",
     "CallAnswer",
+    "Chunking",
     "GenerateOptions",
     "Output",
+    "PartTransform",
     "PartialOutput",
+    "Pause",
     "Run",
     "RunFailed",
     "RunOptions",
     "RunStream",
     "Strategy",
+    "StreamControl",
+    "StreamOptions",
+    "StreamTextOptions",
+    "StreamTransform",
     "approve",
     "array_of",
     "choice_of",
@@ -37,6 +52,7 @@ __all__ = (
     "generate_text",
     "json",
     "object_of",
+    "smooth_stream",
     "stream_text",
     "text",
     "tool_error",

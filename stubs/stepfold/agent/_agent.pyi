@@ -2,7 +2,7 @@ from collections.abc import Sequence
 from typing import Generic, final, overload
 from typing_extensions import TypeForm, TypeVar, Unpack
 from stepfold.agent._answers import AnyAnswer
-from stepfold.agent._options import AgentOptions, RunOptions
+from stepfold.agent._options import AgentOptions, RunOptions, StreamOptions
 from stepfold.agent._output import Output
 from stepfold.agent._run import Run, RunFailed
 from stepfold.agent._run_stream import RunStream
@@ -87,14 +87,14 @@ class Agent(Generic[Deps_contra, Out_co]):
         /,
         *,
         deps: Deps_contra,
-        **options: Unpack[RunOptions],
+        **options: Unpack[StreamOptions],
     ) -> Run[Out_co]: ...
     @overload
     def stream(
         self: "Agent[object, Out]",
         prompt: str | Sequence[Message],
         /,
-        **options: Unpack[RunOptions],
+        **options: Unpack[StreamOptions],
     ) -> RunStream[Out]: ...
     @overload
     def stream(
@@ -103,7 +103,7 @@ class Agent(Generic[Deps_contra, Out_co]):
         /,
         *,
         deps: Deps_contra,
-        **options: Unpack[RunOptions],
+        **options: Unpack[StreamOptions],
     ) -> RunStream[Out_co]: ...
     @overload
     async def answer(

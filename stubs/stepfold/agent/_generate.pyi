@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 from typing import overload
 from typing_extensions import TypeVar, Unpack
-from stepfold.agent._options import GenerateOptions
+from stepfold.agent._options import GenerateOptions, StreamTextOptions
 from stepfold.agent._output import Output
 from stepfold.agent._run import Run
 from stepfold.agent._run_stream import RunStream
@@ -56,7 +56,7 @@ def stream_text(
     *,
     tools: Sequence[OfferedTool[object]] = (),
     output: None = None,
-    **options: Unpack[GenerateOptions],
+    **options: Unpack[StreamTextOptions],
 ) -> RunStream[str]: ...
 @overload
 def stream_text(
@@ -65,7 +65,7 @@ def stream_text(
     *,
     tools: Sequence[OfferedTool[object]] = (),
     output: Output[Out],
-    **options: Unpack[GenerateOptions],
+    **options: Unpack[StreamTextOptions],
 ) -> RunStream[Out]: ...
 @overload
 def stream_text(
@@ -75,7 +75,7 @@ def stream_text(
     deps: D,
     tools: Sequence[OfferedTool[D]],
     output: None = None,
-    **options: Unpack[GenerateOptions],
+    **options: Unpack[StreamTextOptions],
 ) -> RunStream[str]: ...
 @overload
 def stream_text(
@@ -85,5 +85,5 @@ def stream_text(
     deps: D,
     tools: Sequence[OfferedTool[D]],
     output: Output[Out],
-    **options: Unpack[GenerateOptions],
+    **options: Unpack[StreamTextOptions],
 ) -> RunStream[Out]: ...

@@ -1,6 +1,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Required
 from typing_extensions import TypedDict
+from stepfold.agent._transforms import StreamTransform
 from stepfold.loop import Limits, RetryPolicy, StopCondition, Timeouts
 from stepfold.ports import Clock, Download, Journal, LanguageModel
 from stepfold.shell import CancelHandle, Observer, Steering, ToolContext
@@ -18,6 +19,9 @@ class RunOptions(ObserverOptions, total=False):
     seed: int | None
     parent: ToolContext[object] | None
     runtime_context: Mapping[str, object] | None
+
+class StreamOptions(RunOptions, total=False):
+    transform: StreamTransform | Sequence[StreamTransform]
 
 class AgentOptions(ObserverOptions, total=False):
     instructions: str
@@ -37,3 +41,5 @@ class AgentOptions(ObserverOptions, total=False):
 
 class GenerateOptions(RunOptions, AgentOptions, total=False):
     model: Required[str | LanguageModel]
+
+class StreamTextOptions(StreamOptions, GenerateOptions, total=False): ...

@@ -5,6 +5,7 @@ from typing_extensions import TypeVar
 from stepfold.agent._begun import Begun
 from stepfold.agent._output import Output
 from stepfold.agent._run import Run
+from stepfold.agent._transforms import Parts
 from stepfold.loop import LoopState
 from stepfold.shell import RunPart, Steering
 from stepfold.values import JsonText, PartialJson, UserMessage
@@ -22,7 +23,6 @@ class _Pulled(Protocol):
     def outputs(self) -> Mapping[JsonText, object]: ...
     @property
     def steering(self) -> Steering: ...
-    async def pull(self) -> RunPart: ...
     async def __aenter__(self) -> object: ...
     async def __aexit__(
         self,
@@ -34,7 +34,9 @@ class _Pulled(Protocol):
 
 @final
 class RunStream(Generic[Out_co]):
-    def __init__(self, driver: _Pulled, output: Output[Out_co], given: Begun[D]) -> None: ...
+    def __init__(
+        self, driver: _Pulled, parts: Parts, output: Output[Out_co], given: Begun[D]
+    ) -> None: ...
     async def __aenter__(self) -> Self: ...
     async def __aexit__(
         self,
