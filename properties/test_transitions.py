@@ -6,11 +6,31 @@ from attrs import evolve
 from hypothesis import HealthCheck, example, given, seed, settings
 from hypothesis import strategies as st
 
-from stepfold.loop import Done, Limits, LoopState, Program, ToolSpec, _step, step
+from stepfold.loop import (
+    TEXT_OUTPUT,
+    Done,
+    Limits,
+    LoopState,
+    OutputSpec,
+    Program,
+    ToolSpec,
+    _step,
+    step,
+)
 from stepfold.loop.events import Event, MessageSteered, Resumed
-from stepfold.testing import InterventionKind, Moment, Trace, Turn, World, reply, simulate
+from stepfold.testing import (
+    Intervention,
+    InterventionKind,
+    Moment,
+    Schedule,
+    Trace,
+    Turn,
+    World,
+    reply,
+    simulate,
+)
 from stepfold.testing.strategies import programs, schedules, traces, worlds
-from stepfold.values import ModelErrorReason, UserMessage
+from stepfold.values import ModelErrorReason, Stop, UserMessage
 
 Row = tuple[str, str]
 
@@ -169,6 +189,16 @@ def used_up() -> Trace:
     )
 
 
+def judged(*, prepares: bool = False, checks: bool = False, says: str | None = None) -> Trace:
+    """A run whose answer has to pass validators, after a word that came before it."""
+    output = OutputSpec("text", TEXT_OUTPUT.check, binds=True, retries=1)
+    program = Program(models=("scripted/a",), output=output, prepares=prepares, checks_stop=checks)
+    steered = () if says else (Intervention(0, "steer"),)
+    stops = (None,) if says else (Stop("patience"),)
+    world = World(outputs=(says,), stops=stops)
+    return simulate(program, "Hello", world, Schedule(interventions=steered))
+
+
 def gathered(seeded: int) -> set[tuple[str, str, str]]:
     """The transitions of some hundred runs."""
     reached: set[tuple[str, str, str]] = set()
@@ -179,6 +209,10 @@ def gathered(seeded: int) -> set[tuple[str, str, str]]:
     )
     @given(eventful_traces())
     @example(used_up())
+    @example(judged(checks=True))
+    @example(judged(says="too short"))
+    @example(judged(says="too short", prepares=True))
+    @example(judged(says="too short", checks=True))
     def gather(trace: Trace) -> None:
         reached.update(row_of(moment) for moment in trace.moments if moment.changed)
         for state in trace.states:
