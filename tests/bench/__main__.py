@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 
-from tests.bench import bare, loop, startup, wire
+from tests.bench import bare, loop, outputs, startup, wire
 from tests.bench.measure import Figure, best_of, kept_per_step
 
 GUARD = 1.5
@@ -37,6 +37,7 @@ def main() -> int:
     runs = 1e3 / 1_000
     one_off("a run of three steps, 1,000 at once", "ms", runs, bare.concurrent, loop.concurrent)
     print(f"kept for a step, of 1,000: {kept_per_step(loop.kept):.2f} KB\n")
+    outputs.report()
     wire.report()
     startup.report()
     consists_of()

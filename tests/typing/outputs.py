@@ -80,3 +80,32 @@ def told(error: sf.NoOutput) -> str:
             return error.message
         case "refused":
             return error.text
+
+
+# --- transforms -------------------------------------------------------------------------------
+
+
+def unchanged(_: sf.StreamControl) -> sf.PartTransform:
+    return lambda part: (part,)
+
+
+def slower(_: sf.StreamControl) -> sf.PartTransform:
+    return lambda part: (part, sf.Pause(1))
+
+
+def of_text(text: str) -> str:
+    return text
+
+
+assert_type(sf.smooth_stream(delay=None, chunking="line"), sf.StreamTransform)
+sf.smooth_stream(chunking=lambda text: text[:1] or None)
+single.stream("Go.", transform=unchanged)
+single.stream("Go.", transform=[sf.smooth_stream(), slower])
+assert_type(
+    sf.stream_text("Go.", model="a/b", output=sf.json(), transform=slower),
+    sf.RunStream[sf.JsonValue],
+)
+
+single.stream("Go.", transform=of_text)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+single.stream("Go.", transform=sf.smooth_stream)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+sf.smooth_stream(chunking="letter")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

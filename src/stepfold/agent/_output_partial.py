@@ -76,16 +76,12 @@ class PartialDocument:
     def __init__(self, wire: Wire) -> None:
         self._reader = PartialJsonReader()
         self._member = wire.member
+        self._has_begun = wire.member is None
 
     @property
     def version(self) -> int:
         """Grows when `value` changes; 0 where there is none."""
-        version = self._reader.version
-        return version if self._member is None or self._has_begun(self._member) else 0
-
-    def _has_begun(self, member: str) -> bool:
-        document = self._reader.value
-        return isinstance(document, PartialObject) and member in document
+        return self._reader.version if self._has_begun else 0
 
     @property
     def value(self) -> PartialJson:
@@ -98,6 +94,12 @@ class PartialDocument:
     def feed(self, delta: str) -> None:
         """Take in more."""
         self._reader.feed(without_lone_surrogates(delta))
+        self._has_begun = self._has_begun or _begins(self._member or "", self._reader.value)
+
+
+def _begins(member: str, document: PartialJson) -> bool:
+    """Whether the value of a member has begun."""
+    return isinstance(document, PartialObject) and member in document
 
 
 @final
@@ -107,6 +109,7 @@ class PartialElements:
     def __init__(self, element: Form) -> None:
         self._reader = PartialJsonReader()
         self._element = element
+        self._has_begun = False
         self._seen = 0
         self._documents: list[object] = []
         self._objects: list[object] = []
@@ -114,9 +117,7 @@ class PartialElements:
     @property
     def version(self) -> int:
         """Grows when `value` changes; 0 where there is none."""
-        document = self._reader.value
-        has_begun = isinstance(document, PartialObject) and ELEMENTS in document
-        return len(self._documents) + 1 if has_begun else 0
+        return len(self._documents) + 1 if self._has_begun else 0
 
     @property
     def value(self) -> PartialJson:
@@ -131,6 +132,7 @@ class PartialElements:
     def feed(self, delta: str) -> None:
         """Take in more."""
         self._reader.feed(without_lone_surrogates(delta))
+        self._has_begun = self._has_begun or _begins(ELEMENTS, self._reader.value)
         complete = self._reader.items_of(ELEMENTS)
         while self._seen < len(complete):
             document = complete[self._seen]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Literal, TypeAlias, final
 
 from attrs import evolve
+from typing_extensions import TypeIs
 
 from stepfold.agent._transforms import PartTransform, Pause, StreamControl, StreamTransform
 from stepfold.shell import RunPart
@@ -49,11 +50,11 @@ def smooth_stream(*, delay: float | None = 0.01, chunking: Chunking = "word") ->
 
 def _detector(chunking: object) -> Callable[[str], str | None]:
     pattern = _PATTERNS.get(chunking) if isinstance(chunking, str) else chunking
-    if isinstance(pattern, re.Pattern):
-        finder: re.Pattern[str] = pattern
+    if _is_pattern(pattern):
+        search = pattern.search
 
         def found(text: str) -> str | None:
-            match = finder.search(text)
+            match = search(text)
             return None if match is None else text[: match.end()]
 
         return found
@@ -64,6 +65,10 @@ def _detector(chunking: object) -> Callable[[str], str | None]:
         "smooth_stream: expected chunking to be 'word', 'line', a compiled pattern or a function, "
         f"got {chunking!r:.200}"
     )
+
+
+def _is_pattern(given: object) -> TypeIs[re.Pattern[str]]:
+    return isinstance(given, re.Pattern)
 
 
 def _beginning(given: object, text: str) -> str | None:

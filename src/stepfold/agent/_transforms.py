@@ -108,11 +108,17 @@ class TransformedParts:
             self._shown.extend(self._transformed(await self._inner.pull()))
 
     def _transformed(self, part: RunPart) -> Iterable[RunPart | Pause]:
-        items: Iterable[RunPart | Pause] = (part,)
+        items: list[RunPart | Pause] = [part]
         for transform in self._transforms:
-            items = [
-                shown
-                for item in items
-                for shown in ((item,) if isinstance(item, Pause) else transform(item))
-            ]
+            items = _through(transform, items)
         return items
+
+
+def _through(transform: PartTransform, items: Iterable[RunPart | Pause]) -> list[RunPart | Pause]:
+    shown: list[RunPart | Pause] = []
+    for item in items:
+        if isinstance(item, Pause):
+            shown.append(item)
+        else:
+            shown.extend(transform(item))
+    return shown
