@@ -31,7 +31,19 @@ from stepfold.shell import (
 )
 from stepfold.testing import Scripted, ScriptedModel, VirtualClock, World, laws, reply
 from stepfold.testing.strategies import programs, prompts, worlds
-from stepfold.values import Cancelled, Message, ModelReply, ModelRequest, ToolFault, UserMessage
+from stepfold.values import (
+    Cancelled,
+    Failure,
+    JsonText,
+    Message,
+    ModelReply,
+    ModelRequest,
+    NoOutput,
+    Outcome,
+    Success,
+    ToolFault,
+    UserMessage,
+)
 
 
 @tool
@@ -77,6 +89,7 @@ def real_programs(draw: st.DrawFn) -> Program:
     """Draw programs whose tools have code, and whose hooks the shell can carry out."""
     drawn = draw(programs(min_tools=2, limited=20, breaks=1, hooks=0))
     tools = {one.name: one.spec for one in TOOLS if one.name in drawn.tools}
+    tools |= {name: spec for name, spec in drawn.tools.items() if spec.is_output}
     return evolve(drawn, tools=tools)
 
 
@@ -106,7 +119,15 @@ def runtime_of(
         tools=tools,
         clock=VirtualClock(),
         journal=MemoryJournal(),
+        bind_output=judged,
     )
+
+
+def judged(document: JsonText) -> Outcome[object, NoOutput]:
+    """Validators that refuse some outputs, always the same."""
+    if len(document.text) % 2:
+        return Failure(NoOutput("of an odd length", document.text, cause="refused"))
+    return Success(document)
 
 
 class Watched:
