@@ -285,7 +285,8 @@ if TYPE_CHECKING:
         succeeded,
     )
 
-__all__ = (
+# The type is written down since pyright infers none of a tuple of over 256 names.
+__all__: tuple[str, ...] = (
     "Agent",
     "AgentOptions",
     "Answer",

@@ -271,7 +271,7 @@ from stepfold.values import (
     succeeded,
 )
 
-__all__ = (
+__all__: tuple[str, ...] = (
     "Agent",
     "AgentOptions",
     "Answer",

@@ -44,6 +44,8 @@ def _stripped(statement: ast.stmt) -> ast.stmt:
         case ast.If():
             bare.body = [_stripped(it) for it in bare.body]
             bare.orelse = [_stripped(it) for it in bare.orelse]
+        case ast.AnnAssign(target=ast.Name("__all__")):
+            pass  # what a façade offers is the API
         case ast.AnnAssign(annotation=annotation, value=ast.expr()):
             if ast.unparse(annotation).rpartition(".")[2] not in {"TypeAlias", "Final"}:
                 bare.value = ast.Constant(...)
