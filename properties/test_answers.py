@@ -107,7 +107,8 @@ def test_what_a_history_leaves_open_is_open_again(data: st.DataObject, drawn: Pr
     assume(isinstance(rested.phase, Resting))
     answered = some_results(evolve(world, answers=(True,)), rested, data.draw(st.integers(0, 2)))
     history = [*rested.messages, *answered]
-    begun = simulate(program, history, silent, run="another").end
+    unchanged = evolve(silent, bindings=(None,), decisions=("user-approval", "approved"))
+    begun = simulate(program, history, unchanged, run="another").end
 
     done = {part.tool_call_id for message in answered for part in results_in(message)}
     left = [one.call for one in open_requests(rested) if one.call.tool_call_id not in done]
