@@ -19,10 +19,19 @@ from stepfold.loop import (
     is_step_count,
     negate,
     never,
+    step,
     stop_if,
 )
-from stepfold.loop.commands import CallModel, ModelCallKey, RunTool
-from stepfold.loop.events import MessageSteered, ModelReplied, StepPlan, StepPrepared
+from stepfold.loop.commands import CallKey, CallModel, ModelCallKey, RunTool
+from stepfold.loop.events import (
+    MessageSteered,
+    ModelReplied,
+    Resumed,
+    StepPlan,
+    StepPrepared,
+    ToolReturned,
+    ToolStarted,
+)
 from stepfold.ports import LanguageModel, streamed
 from stepfold.testing import (
     Intervention,
@@ -193,6 +202,32 @@ def test_a_tool_that_must_not_run_is_noticed() -> None:
     for message, program, transition in wrong:
         with pytest.raises(AssertionError, match=message):
             laws.tools_run_only_if_permitted(program, transition)
+
+
+def resumed(trace: Trace, before: LoopState) -> Transition:
+    return step(trace.program, before, Resumed(1, before.now))
+
+
+def test_a_tool_that_runs_twice_is_noticed() -> None:
+    trace = traced()
+    again = resumed(trace, running(trace).state)
+    begun = next(one.after for one in trace.moments if isinstance(one.event, ToolStarted))
+    laws.nothing_runs_twice(PROGRAM, begun, resumed(trace, begun))
+    with pytest.raises(AssertionError, match="run after a crash"):
+        laws.nothing_runs_twice(PROGRAM, begun, again)
+
+
+def test_a_call_that_was_approved_meanwhile_may_run_where_a_crash_leaves_nothing_at_work() -> None:
+    """The one beside it had started and is closed, so the approval takes effect at once."""
+    send = evolve(LOOK, definition=evolve(LOOK.definition, name="send"), approval="always")
+    program = evolve(PROGRAM, tools={"look": LOOK, "send": send})
+    both = World(turns=(Turn(reply(call("look", GOOD, id="c"), call("send", GOOD, id="d"))),))
+    trace = simulate(program, "Hello", both, Schedule((0, 1)))
+    begun = next(one.before for one in trace.moments if isinstance(one.event, ToolReturned))
+    issued = resumed(trace, begun)
+
+    assert issued.commands == (RunTool(CallKey(0, 1, 0), "send"),)
+    laws.nothing_runs_twice(program, begun, issued)
 
 
 def test_an_end_that_cannot_be_sent_is_noticed() -> None:
