@@ -6,7 +6,13 @@ from hypothesis import strategies as st
 
 from stepfold.loop import Calling, Limits, LoopState, Program, Resting, never, open_requests
 from stepfold.loop.commands import CallKey
-from stepfold.loop.events import ApprovalAnswered, ToolOutcome, ToolReturned, ToolSucceeded
+from stepfold.loop.events import (
+    ApprovalAnswered,
+    ApprovalDecision,
+    ToolOutcome,
+    ToolReturned,
+    ToolSucceeded,
+)
 from stepfold.testing import Trace, World, carry_on, laws, simulate
 from stepfold.testing.strategies import programs, schedules, worlds
 from stepfold.values import (
@@ -69,6 +75,12 @@ def client_outcome(world: World, state: LoopState, request: OpenApproval) -> Too
     return returned.outcome
 
 
+def unchanged(world: World) -> World:
+    """The world in which whoever is asked about a history once more says what he said."""
+    decisions: tuple[ApprovalDecision, ...] = ("user-approval", "approved")
+    return evolve(world, bindings=(None,), refinements=(None,), decisions=decisions)
+
+
 def first_call(trace: Trace) -> LoopState | None:
     """The first state in which a model is asked."""
     return next((state for state in trace.states if isinstance(state.phase, Calling)), None)
@@ -89,8 +101,7 @@ def test_answers_live_and_in_the_history_are_the_same(data: st.DataObject, drawn
 
     order = data.draw(schedules(kinds=()))
     live = first_call(carry_on(evolve(rested, world=world), rested.end, order))
-    unchanged = evolve(world, bindings=(None,), decisions=("user-approval", "approved"))
-    begun = first_call(simulate(program, history, unchanged, run="another"))
+    begun = first_call(simulate(program, history, unchanged(world), run="another"))
 
     assert live is not None
     assert begun is not None
@@ -107,8 +118,7 @@ def test_what_a_history_leaves_open_is_open_again(data: st.DataObject, drawn: Pr
     assume(isinstance(rested.phase, Resting))
     answered = some_results(evolve(world, answers=(True,)), rested, data.draw(st.integers(0, 2)))
     history = [*rested.messages, *answered]
-    unchanged = evolve(silent, bindings=(None,), decisions=("user-approval", "approved"))
-    begun = simulate(program, history, unchanged, run="another").end
+    begun = simulate(program, history, unchanged(silent), run="another").end
 
     done = {part.tool_call_id for message in answered for part in results_in(message)}
     left = [one.call for one in open_requests(rested) if one.call.tool_call_id not in done]

@@ -122,7 +122,11 @@ def test_a_client_tool_is_read_and_never_run() -> None:
     ("given", "options", "text"),
     [
         (3, {}, "client_tool: expected a function, got 3; give options by keyword"),
-        (None, {"timeout": 3}, "client_tool: expected options among description, examples"),
+        (
+            None,
+            {"timeout": 3},
+            "client_tool: expected options among defer_loading, description",
+        ),
     ],
 )
 def test_what_cannot_be_declared(given: object, options: dict[str, object], text: str) -> None:

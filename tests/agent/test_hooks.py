@@ -1,13 +1,15 @@
 """Hooks: asked by commands, answered by events, so that a replay asks nobody."""
 
 from collections.abc import Callable, Mapping
+from typing import cast
 
 import anyio
 import anyio.lowlevel
 import pytest
+from attrs import evolve, field, frozen
 
 import stepfold as sf
-from stepfold.shell import ApprovalRule, StopCheck
+from stepfold.shell import ApprovalRule, Hooks, StopCheck
 from stepfold.testing import ScriptedModel, call, reply
 
 
@@ -298,3 +300,167 @@ def test_a_program_that_asks_and_a_runtime_without_the_hook_do_not_fit() -> None
 
     with pytest.raises(sf.UsageError, match="the program issues CheckStop, which stop_check"):
         sf.drive_sync(agent.program, first, runtime)
+
+
+async def test_a_repair_is_told_of_the_tools_of_its_step_alone() -> None:
+    """A call of a tool that the step hides is as wrong as one of no tool."""
+    asked: list[tuple[str, list[str]]] = []
+
+    def repair(context: sf.RepairContext[object]) -> None:
+        asked.append((context.error, [tool.name for tool in context.tools]))
+
+    def prepare(_: sf.StepContext[object]) -> sf.events.StepPlan:
+        return sf.events.StepPlan(active_tools=())
+
+    agent = sf.Agent(model=script(), tools=[wipe], prepare_step=prepare, repair_tool_call=repair)
+    run = await replayed(agent, "generate")
+
+    error = "no tool is named 'wipe'; the tools are: none"
+    assert asked == [(error, []), (error, [])]
+    assert [part.error for part in run.steps[0].tool_errors] == [error, error]
+
+
+# --- refined arguments ------------------------------------------------------------------------
+
+
+def below_tmp(arguments: sf.JsonObject) -> dict[str, object]:
+    return {**arguments, "path": f"/tmp/{arguments['path']}"}
+
+
+async def below_tmp_later(arguments: sf.JsonObject) -> dict[str, object]:
+    return below_tmp(arguments)
+
+
+@pytest.mark.parametrize("refine", [below_tmp, below_tmp_later])
+@pytest.mark.parametrize("how", ["generate", "stream"])
+async def test_a_call_runs_with_refined_arguments(how: str, refine: sf.RefineToolInput) -> None:
+    """They are what a policy sees, and what the history holds; a replay asks nobody."""
+    seen: list[object] = []
+
+    def policy(context: sf.ApprovalContext[object]) -> sf.Verdict:
+        seen.append(context.input)
+        return sf.Verdict("approved")
+
+    model = ScriptedModel([reply(call(wipe, {"path": "a"})), reply("ok")])
+    agent = sf.Agent(
+        model=model, tools=[wipe], tool_approval=policy, refine_tool_input={"wipe": refine}
+    )
+    run = await replayed(agent, how)
+
+    assert run.results_of(wipe) == ("wiped /tmp/a",)
+    assert seen == [sf.JsonObject({"path": "/tmp/a"})]
+    assert [one.input for one in run.steps[0].tool_calls] == ['{"path":"/tmp/a"}']
+
+
+async def test_the_models_text_is_kept_where_nothing_was_refined() -> None:
+    """Prompt caches hit on it."""
+    model = ScriptedModel([reply(call(wipe, '{"path":"a"}')), reply("ok")])
+    agent = sf.Agent(model=model, tools=[wipe], refine_tool_input={"wipe": dict})
+    run = await replayed(agent, "generate")
+
+    assert [one.input for one in run.steps[0].tool_calls] == ['{"path":"a"}']
+
+
+def fails(_: sf.JsonObject) -> dict[str, object]:
+    raise ValueError("not this one")
+
+
+@pytest.mark.parametrize(
+    ("refine", "error"),
+    [
+        (fails, "the arguments could not be refined: ValueError: not this one"),
+        (lambda _: 7, "the arguments could not be refined: expected an object, got int"),
+        (lambda _: {"path": {1}}, "the refined arguments have no JSON form: TypeError: "),
+        (lambda _: {"path": 1}, "as refined, the arguments are refused by wipe: /path: "),
+    ],
+)
+async def test_a_refine_function_that_fails_makes_the_call_invalid(
+    refine: Callable[[sf.JsonObject], dict[str, object]], error: str
+) -> None:
+    """The model is told why, and may call again."""
+    model = ScriptedModel([reply(call(wipe, {"path": "a"})), reply("ok")])
+    agent = sf.Agent(model=model, tools=[wipe], refine_tool_input={"wipe": refine})
+    run = await replayed(agent, "generate")
+
+    [part] = run.steps[0].tool_errors
+    assert part.error.startswith(error)
+    assert (part.kind, run.unwrap()) == ("invalid", "ok")
+
+
+@frozen
+class Span:
+    """From one number to another."""
+
+    low: int
+    high: int = field()
+
+    @high.validator
+    def _(self, _: object, value: int) -> None:
+        if value < self.low:
+            raise ValueError("high is below low")
+
+
+@sf.tool
+def measure(span: Span) -> int:
+    """Measure a span."""
+    return span.high - span.low
+
+
+@pytest.mark.parametrize("high", [1, 3])
+async def test_validators_of_the_user_see_the_models_and_the_refined_arguments(high: int) -> None:
+    def swapped(arguments: sf.JsonObject) -> dict[str, object]:
+        match arguments["span"]:
+            case {"low": low, "high": high}:
+                return {"span": {"low": high, "high": low}}
+            case _:
+                return {}
+
+    asked = call(measure, {"span": {"low": 2, "high": high}})
+    model = ScriptedModel([reply(asked), reply("ok")])
+    agent = sf.Agent(model=model, tools=[measure], refine_tool_input={"measure": swapped})
+    run = await replayed(agent, "generate")
+
+    [part] = run.steps[0].tool_errors
+    assert "high is below low" in part.error
+
+
+async def test_arguments_that_are_no_object_are_not_refined() -> None:
+    """A tool with a schema of its own may take any document."""
+    spec = evolve(wipe.spec, check=lambda _: (), refines=True)
+    program = sf.Program(models=("scripted/model",), tools={"wipe": spec})
+    runtime = sf.Runtime(
+        models=[ScriptedModel([reply(call(wipe, "[1]")), reply("ok")])],
+        tools=[wipe],
+        hooks=Hooks(refine_tool_input={"wipe": below_tmp}),
+    )
+    first = sf.begin(program, "go", run="r", seed=0, at=0)
+    state = await sf.drive(program, first, runtime)
+
+    [part] = state.steps[0].tool_errors
+    assert part.kind == "invalid"
+
+
+async def test_a_program_that_refines_needs_somebody_who_does() -> None:
+    agent = sf.Agent(model=script(), tools=[wipe], refine_tool_input={"wipe": below_tmp})
+    runtime = sf.Runtime(models=[script()], tools=[wipe])
+    first = sf.begin(agent.program, "go", run="r", seed=0, at=0)
+
+    with pytest.raises(sf.UsageError, match="issues BindCall, which refine_tool_input for wipe"):
+        await sf.drive(agent.program, first, runtime)
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        (7, "refine_tool_input: expected a mapping from tools to functions, got int"),
+        ({"wipr": dict}, r"refine_tool_input: expected names of tools \(wipe\), got 'wipr'"),
+        ({"wipe": 7}, r"refine_tool_input\['wipe'\]: expected a function, got int"),
+    ],
+)
+def test_a_mistake_in_refine_tool_input_is_told_at_once(given: object, text: str) -> None:
+    with pytest.raises(sf.UsageError, match=text):
+        sf.Agent(
+            model=script(),
+            tools=[wipe],
+            refine_tool_input=cast("dict[str, sf.RefineToolInput]", given),
+        )

@@ -109,7 +109,10 @@ class ToolOptions(TypedDict, total=False):
     executes: bool
     binds: bool
     is_output: bool
+    refines: bool
     idempotent: bool
+    max_retries: int | None
+    defer_loading: bool
     timeout: int | None
 
 
@@ -347,9 +350,11 @@ class Run:
         """Let the repair hook answer."""
         return self.feed(CallRepaired(self.key(index), text, self.soon))
 
-    def bind(self, index: int = 0, error: str | None = None) -> Transition:
-        """Let the user's validators answer."""
-        return self.feed(CallBound(self.key(index), error, self.soon))
+    def bind(
+        self, index: int = 0, error: str | None = None, *, refined: str | None = None
+    ) -> Transition:
+        """Let the user's validators answer, and the refine hook."""
+        return self.feed(CallBound(self.key(index), error, self.soon, input=refined))
 
     def decide(
         self, decision: ApprovalDecision, index: int = 0, *, reason: str | None = None

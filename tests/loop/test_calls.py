@@ -717,3 +717,84 @@ def test_an_acceptable_call_is_told_once() -> None:
     run.reply(*calls("look", "pay"))
 
     assert [note.call.tool_call_id for note in run.told(CallRequested)] == ["c1", "c2"]
+
+
+# --- limits of what clients run ---------------------------------------------------------------
+
+
+def test_a_limit_covers_what_clients_run_in_call_order() -> None:
+    """Whoever runs a call, it is one call."""
+    limited = program(tool(executes=False), policed(), limits=Limits(tool_calls=1))
+    run = started(limited)
+    run.reply(call("pay"), call("look", id="c2"))
+    assert run.open() == ()
+    run.decide("approved")
+
+    assert [type(command) for command in run.issued()] == [RunTool]
+    assert run.open() == ()
+    run.finish()
+
+    assert isinstance(run.end, Stopped)
+    assert [error.kind for error in run.state.steps[0].tool_errors] == ["limit"]
+
+
+def test_a_limit_of_a_client_tool_refuses_its_calls() -> None:
+    run = started(program(tool(executes=False), limits=Limits(calls_of={"look": 1})))
+    run.reply(*calls("look", "look"))
+
+    assert [request.call.tool_call_id for request in run.open()] == ["c1"]
+    assert run.state.ledger.issued == (("look", 1),)
+
+
+def test_an_approved_call_of_a_client_is_opened_in_call_order() -> None:
+    """Which of two calls gets the last of the budget is not for the quicker person to decide."""
+    limited = program(guarded(executes=False), limits=Limits(tool_calls=1))
+    run = started(limited)
+    run.reply(call("pay"), call("pay", '{"n":1}', id="c2"))
+    run.answer(1)
+    assert [type(request) for request in run.open()] == [OpenApproval]
+    run.answer(0)
+
+    assert [request.call.tool_call_id for request in run.open()] == ["c1"]
+
+
+def test_an_approved_call_of_a_client_is_opened_at_once_where_nothing_limits_it() -> None:
+    run = started(program(guarded(executes=False), tool(executes=False)))
+    run.reply(call("pay"), call(id="c2"))
+    run.answer(0)
+
+    assert [type(request) for request in run.open()] == [OpenCall, OpenCall]
+    assert run.state.ledger.total_issued == 2
+
+
+def test_an_invalid_call_of_a_cut_reply_is_told_so() -> None:
+    """The model may say less next time."""
+    run = started(program(tool()))
+    run.reply(call(text='{"n":'), finish="length")
+
+    assert run.answers[0].output.value.endswith("; the reply ended: length")  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("lok", "no tool is named 'lok'; did you mean 'look'? the tools are: look, pay"),
+        ("LOOK", "no tool is named 'LOOK'; did you mean 'look'? the tools are: look, pay"),
+        ("xyz", "no tool is named 'xyz'; the tools are: look, pay"),
+    ],
+)
+def test_the_tool_that_was_meant_is_named(name: str, told: str) -> None:
+    run = started(program(tool(), tool("pay")))
+    run.reply(call(name))
+
+    [rejected] = run.told(CallRejected)
+    assert rejected.error == told
+
+
+def test_a_denied_call_keeps_what_belongs_to_the_provider() -> None:
+    options = JsonText('{"acme":{"id":1}}')
+    run = started(program(guarded()))
+    run.reply(ToolCall("c1", "pay", "{}", provider_options=options))
+    run.answer(approved=False)
+
+    assert run.answers[0].provider_options == options

@@ -12,7 +12,14 @@ from stepfold.loop import (
     convert_to_model_prompt,
     request_of,
 )
-from stepfold.loop.commands import BindCall, CallKey, Command, ResolveApproval, RunTool
+from stepfold.loop.commands import (
+    BindCall,
+    CallKey,
+    CallModel,
+    Command,
+    ResolveApproval,
+    RunTool,
+)
 from stepfold.loop.events import ApprovalDecision
 from stepfold.loop.notes import ApprovalRequested, ToolFinished
 from stepfold.values import (
@@ -362,3 +369,18 @@ def test_a_signed_open_request_keeps_its_signature() -> None:
     run = started(program(guarded(), tool_approval_secret=SECRET), [HI, said(PAY, request)])
 
     assert run.approval().signature == request.signature
+
+
+@pytest.mark.parametrize(
+    ("refined", "runs"),
+    [(None, True), (" {} ", True), ('{"n":2}', False), ('{"bad":1}', False), ("{", False)],
+)
+def test_arguments_that_are_refined_anew_are_not_those_that_were_approved(
+    refined: str | None, runs: bool
+) -> None:
+    """What stands in a history was refined before anybody was asked about it."""
+    run = started(program(guarded(refines=True)), [HI, said(PAY, ASKED), told(YES)])
+    assert [type(command) for command in run.issued()] == [BindCall]
+    run.bind(refined=refined)
+
+    assert [type(command) for command in run.issued()] == [RunTool if runs else CallModel]

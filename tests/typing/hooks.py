@@ -56,6 +56,16 @@ ruled = sf.Agent(model=model, deps_type=Deps, tool_approval={"wipe": policy, "re
 assert_type(ruled, sf.Agent[Deps, str])
 
 plain = sf.Agent(model=model, stop_check=late)
+
+
+def refine(arguments: sf.JsonObject) -> dict[str, object]:
+    return {**arguments, "user": "ada"}
+
+
+refined = sf.Agent(model=model, deps_type=Deps, refine_tool_input={"wipe": refine, "read": dict})
+assert_type(refined, sf.Agent[Deps, str])
+
+plain = sf.Agent(model=model)
 assert_type(plain, sf.Agent[object, str])
 
 
@@ -82,3 +92,10 @@ assert_type(pay(cents=1), str)
 
 sf.tool(needs_approval=forgetful)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 sf.tool(needs_approval=lambda context: "no")  # type: ignore[arg-type, return-value]  # pyright: ignore[reportArgumentType]
+
+
+def lossy(arguments: sf.JsonObject) -> str:
+    return str(arguments)
+
+
+sf.Agent(model=model, refine_tool_input={"wipe": lossy})  # type: ignore[dict-item]  # pyright: ignore[reportArgumentType]

@@ -126,16 +126,25 @@ class Agent(Generic[Deps_contra, Out_co]):
         require_tools(tools)
         self._given_models = models
         self._deps_type: object = deps_type
-        self._tools, own = sorted_out(tools)
+        self._tools, searches, own = sorted_out(tools)
         self._concurrency = checked_concurrency(options.get("concurrency"))
         self._observers = checked_observers(options.get("observers", ()))
         self._download = checked_download(options)
         # without an output, Out is its default: str
         self.output: Output[Out_co] = cast("Output[Out_co]", text()) if output is None else output
         table = tools_by_name(self._tools)
-        self._hooks = hooks_of(prepare_step, repair_tool_call, tool_approval, stop_check, table)
-        specs = specs_under(self._hooks, {name: tool.spec for name, tool in table.items()})
-        given = with_output_tool(specs, self.output.tool)
+        self._hooks = hooks_of(
+            prepare_step,
+            repair_tool_call,
+            tool_approval,
+            stop_check,
+            options.get("refine_tool_input"),
+            table,
+        )
+        for twice in table.keys() & searches:
+            raise UsageError(f"tools: expected one tool of each name, got two of {twice!r}")
+        specs = {**{name: tool.spec for name, tool in table.items()}, **searches}
+        given = with_output_tool(specs_under(self._hooks, specs), self.output.tool)
         self.program: Program = program_of(
             names, given, own, self.output.spec, self._hooks, options
         )

@@ -14,6 +14,7 @@ from stepfold.agent._options import RunOptions
 from stepfold.agent._output import Output
 from stepfold.loop import (
     StopCondition,
+    ToolSpec,
     all_of,
     any_of,
     cost_budget,
@@ -29,7 +30,14 @@ from stepfold.loop import (
     tool_call_budget,
 )
 from stepfold.ports import LanguageModel
-from stepfold.shell import AnyTool, CancelHandle, OfferedTool, Steering, provider_tools_by_name
+from stepfold.shell import (
+    AnyTool,
+    CancelHandle,
+    OfferedTool,
+    Steering,
+    ToolSearch,
+    provider_tools_by_name,
+)
 from stepfold.values import (
     JsonText,
     NamedTool,
@@ -138,20 +146,26 @@ def require_tools(given: object) -> None:
 
 def sorted_out(
     tools: Iterable[OfferedTool[D]],
-) -> tuple[tuple[AnyTool[D, object], ...], Mapping[str, ProviderTool]]:
-    """The tools that are not the provider's, and those that are, by name.
+) -> tuple[tuple[AnyTool[D, object], ...], Mapping[str, ToolSpec], Mapping[str, ProviderTool]]:
+    """The tools of functions, and by their names the searches and those of the provider.
 
     Raises:
-        UsageError: two of the provider's have one name.
+        UsageError: two of one kind have one name.
     """
-    here: list[AnyTool[D, object]] = []
+    of_functions: list[AnyTool[D, object]] = []
+    searches: dict[str, ToolSpec] = {}
     own: list[ProviderTool] = []
     for tool in tools:
-        if isinstance(tool, ProviderTool):
-            own.append(tool)
-        else:
-            here.append(tool)
-    return tuple(here), provider_tools_by_name(own)
+        match tool:
+            case ProviderTool():
+                own.append(tool)
+            case ToolSearch(name) if name in searches:
+                raise UsageError(f"tools: expected one tool of each name, got two of {name!r}")
+            case ToolSearch():
+                searches[tool.name] = tool.spec
+            case _:
+                of_functions.append(tool)
+    return tuple(of_functions), searches, provider_tools_by_name(own)
 
 
 def require_output(given: object) -> None:

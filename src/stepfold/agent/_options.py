@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 from stepfold.agent._transforms import StreamTransform
 from stepfold.loop import Limits, RetryPolicy, StopCondition, Timeouts
 from stepfold.ports import Clock, Download, Journal, LanguageModel
-from stepfold.shell import CancelHandle, Observer, Steering, ToolContext
+from stepfold.shell import CancelHandle, Observer, RefineToolInput, Steering, ToolContext
 from stepfold.values import CallSettings, Price, ToolChoice
 
 
@@ -62,7 +62,9 @@ class AgentOptions(ObserverOptions, total=False):
     by ids of models: they are needed for `Limits(cost=…)` and for `run.cost`. `settings` are
     temperature, seed and the like. `tool_choice` says whether the model may, must or must not
     call tools, in every step. `retry` says when a failed model call is made again.
-    `provider_options` is what only one provider understands, by provider. `concurrency` is how
+    `provider_options` is what only one provider understands, by provider. `refine_tool_input` are
+    functions by the names of tools: each gives the arguments that a call shall have in place of
+    the model's, before anybody is asked about it and anything runs. `concurrency` is how
     many tools of one run may be at work at once. `timeout` is how long things may take: in
     seconds for a whole run, or `Timeouts`. `allow_system_messages` says whether a history may
     hold system messages. With a `tool_approval_secret` requests for approval are signed, and in a
@@ -83,6 +85,7 @@ class AgentOptions(ObserverOptions, total=False):
     retry: RetryPolicy | None
     fallback_models: Sequence[str | LanguageModel]
     provider_options: Mapping[str, object] | None
+    refine_tool_input: Mapping[str, RefineToolInput] | None
     concurrency: int | None
     timeout: float | Timeouts | None
     allow_system_messages: bool

@@ -11,6 +11,7 @@ from stepfold.loop._findings import Finding, FindingKind, FindingSeverity, Repai
 from stepfold.loop._fold import ReplyFold, fold_parts, normal_reply, parts_of
 from stepfold.loop._history import inspect_history, repair_history, validate_history
 from stepfold.loop._limits import NO_LIMITS, Limits
+from stepfold.loop._offer import offered_tools
 from stepfold.loop._pending import open_requests, pending
 from stepfold.loop._program import (
     RULES,
@@ -25,6 +26,7 @@ from stepfold.loop._prompt import convert_to_model_prompt
 from stepfold.loop._prune import Pruning, ToolCallPruning, prune_messages
 from stepfold.loop._replay import Diverged, JournalEntry, JournalHeader, command_ids, replay
 from stepfold.loop._request import request_of
+from stepfold.loop._search import search_spec
 from stepfold.loop._signing import ApprovalSecret
 from stepfold.loop._slots import Approval, Slot, SlotStatus
 from stepfold.loop._standardise import standardise_prompt
@@ -143,6 +145,7 @@ __all__ = (
     "never",
     "normal_reply",
     "notes",
+    "offered_tools",
     "open_requests",
     "parts_of",
     "pending",
@@ -150,6 +153,7 @@ __all__ = (
     "repair_history",
     "replay",
     "request_of",
+    "search_spec",
     "stalled",
     "standardise_prompt",
     "step",

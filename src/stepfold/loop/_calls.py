@@ -2,8 +2,8 @@
 
 A slot goes `repairing → binding → deciding → asked → ready → running → done`, skipping what its
 tool does not ask for. Two barriers make the history independent of the order of answers:
-nothing runs until every call of the step is resolved (`issue`), and nothing is written until
-none runs (`stepfold.loop._close`).
+nothing runs, here or at a client, until every call of the step is resolved (`issue`), and nothing
+is written until none runs (`stepfold.loop._close`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,6 +14,7 @@ from stepfold.loop._budget import grants_of, settle_grant
 from stepfold.loop._draft import Draft, Work
 from stepfold.loop._limits import NO_LIMITS
 from stepfold.loop._program import Program, ToolSpec
+from stepfold.loop._search import answer_search
 from stepfold.loop._slots import Approval, Slot
 from stepfold.loop._state import slot_key
 from stepfold.loop.commands import BindCall, CallKey, RepairCall, ResolveApproval, RunTool
@@ -25,7 +26,7 @@ from stepfold.loop.notes import (
     CallRequested,
     ToolFinished,
 )
-from stepfold.schema import SchemaFault
+from stepfold.schema import SchemaFault, nearest
 from stepfold.values import (
     DeniedOutput,
     Failure,
@@ -51,8 +52,13 @@ def fault_of(program: Program, visible: Mapping[str, ToolSpec], call: ToolCall) 
     """Say what is wrong with a call, in words for the model; `None` if nothing is."""
     spec = visible.get(call.tool_name)
     if spec is None:
+        hidden = program.tools.get(call.tool_name)
+        if hidden is not None and hidden.defer_loading and program.search_tool in visible:
+            return f"{call.tool_name} is not loaded: find it by {program.search_tool} first"
+        near = nearest(call.tool_name, visible)
+        meant = "" if near is None else f"did you mean {near!r}? "
         known = ", ".join(visible) or "none"
-        return f"no tool is named {call.tool_name[:100]!r}; the tools are: {known}"
+        return f"no tool is named {call.tool_name[:100]!r}; {meant}the tools are: {known}"
     parsed = parse_json(argument_text(call), program.bounds)
     if isinstance(parsed, Failure):
         fault = parsed.failure()
@@ -113,6 +119,7 @@ def denied_part(call: ToolCall, reason: str | None) -> ToolResult:
         dynamic=call.dynamic,
         title=call.title,
         tool_metadata=call.tool_metadata,
+        provider_options=call.provider_options,
     )
 
 
@@ -127,7 +134,7 @@ def admit(
     error = fault_of(program, visible, slot.call)
     if error is None:
         spec = visible[slot.call.tool_name]
-        if spec.binds:
+        if spec.binds or spec.refines:
             out.commands.append(BindCall(key))
             return evolve(slot, status="binding")
         return approve(program, spec, key, slot, out)
@@ -135,6 +142,22 @@ def admit(
         out.commands.append(RepairCall(key))
         return evolve(slot, status="repairing")
     return reject(key, slot, error, out)
+
+
+def refine(
+    program: Program, spec: ToolSpec, key: CallKey, slot: Slot, text: str | None, out: Draft
+) -> Slot:
+    """Put refined arguments in the place of the model's, if there are any, and go on to approval.
+
+    They have to be as good as the model's: what is approved, run and told of is theirs alone.
+    """
+    if text is not None:
+        call = evolve(slot.call, input=text)
+        error = fault_of(program, {spec.name: spec}, call)
+        if error is not None:
+            return reject(key, slot, f"as refined, {error}", out)
+        slot = evolve(slot, call=call, repaired=True)
+    return approve(program, spec, key, slot, out)
 
 
 def reject(key: CallKey, slot: Slot, error: str, out: Draft) -> Slot:
@@ -163,7 +186,7 @@ def approve(program: Program, spec: ToolSpec, key: CallKey, slot: Slot, out: Dra
     out.notes.append(CallRequested(key, slot.call))
     match spec.approval:
         case "never":
-            return permit(spec, key, slot, out)
+            return permit(slot)
         case "always":
             return ask(key, slot, approval_of(program, out.run, key, slot), out)
         case "policy":
@@ -188,13 +211,9 @@ def approval_of(program: Program, run: str, key: CallKey, slot: Slot) -> Approva
     return Approval(approval_id, JsonText(text).digest(), signature=signature)
 
 
-def permit(spec: ToolSpec, key: CallKey, slot: Slot, out: Draft) -> Slot:
-    """Let a call run: here, or at a client; a call that gives the output waits for `issue`."""
-    if spec.executes or spec.is_output:
-        return slot if slot.status == "ready" else evolve(slot, status="ready")
-    request = OpenCall(key.step, key.index, key.attempt, slot.call)
-    out.notes.append(CallOpened(key, request))
-    return evolve(slot, status="awaited")
+def permit(slot: Slot) -> Slot:
+    """Let a call run, here or at a client, once every call of the step is resolved."""
+    return slot if slot.status == "ready" else evolve(slot, status="ready")
 
 
 # --- answers from outside ---------------------------------------------------------------------
@@ -203,13 +222,25 @@ def permit(spec: ToolSpec, key: CallKey, slot: Slot, out: Draft) -> Slot:
 def answered(program: Program, key: CallKey, slot: Slot, approval: Approval, out: Draft) -> Slot:
     """Note a person's answer; it takes effect when the step is at rest.
 
-    A client's call that was approved becomes one that the client may answer.
+    A client's call that was approved is opened to the client at once, unless a limit might refuse
+    it: which call gets the last of a budget is not for the quicker person to decide.
     """
-    spec = program.tools.get(slot.call.tool_name)
     agreed = evolve(slot, approval=approval)
-    if approval.approved and spec is not None and not spec.executes:
-        return permit(spec, key, agreed, out)
-    return agreed
+    spec = program.tools.get(slot.call.tool_name)
+    if not approval.approved or spec is None or spec.executes or _is_limited(program, spec):
+        return agreed
+    out.total_issued += 1
+    return _opened(key, agreed, out)
+
+
+def _is_limited(program: Program, spec: ToolSpec) -> bool:
+    limits = program.limits
+    return limits.tool_calls is not None or any(name == spec.name for name, _ in limits.calls_of)
+
+
+def _opened(key: CallKey, slot: Slot, out: Draft) -> Slot:
+    out.notes.append(CallOpened(key, OpenCall(key.step, key.index, key.attempt, slot.call)))
+    return evolve(slot, status="awaited")
 
 
 def taken_up(step: int, slot: Slot, out: Draft) -> Slot:
@@ -243,7 +274,10 @@ def closed(step: int, slot: Slot, kind: ToolErrorKind, message: str, out: Draft)
 
 
 def issue(program: Program, out: Draft, work: Work) -> None:
-    """Reserve budgets and issue tools, in call order, once every call is resolved."""
+    """Reserve budgets and issue calls, in call order, once every call is resolved.
+
+    A tool that is run here is started, a client's is opened to the client.
+    """
     limits = program.limits
     limit_of = dict(limits.calls_of)
     issued = dict(out.issued)
@@ -269,15 +303,11 @@ def issue(program: Program, out: Draft, work: Work) -> None:
             slots[place] = closed(step, slot, "limit", message, out)
         else:
             out.total_issued += 1
-            work.running += 1
             if limit is not None:
                 issued[name] = issued.get(name, 0) + 1
-            timeout = program.timeout_of(spec)
-            deadline = None if timeout is None else out.now + timeout
             if spec.grant is not None:
                 granted.append((place, len(out.commands)))
-            out.commands.append(RunTool(slot_key(step, slot), name, deadline))
-            slots[place] = slot.running(deadline)
+            slots[place] = _issued(program, spec, step, slot, out, work)
     if issued:
         out.issued = tuple(sorted(issued.items()))
     if granted:
@@ -312,6 +342,22 @@ _ACCEPTED = "accepted"
 
 def _is_result(part: ToolResult | ToolError | None) -> bool:
     return isinstance(part, ToolResult)
+
+
+def _issued(
+    program: Program, spec: ToolSpec, step: int, slot: Slot, out: Draft, work: Work
+) -> Slot:
+    key = slot_key(step, slot)
+    if spec.searches is not None:
+        part = answer_search(program, slot.call, spec.searches, out)
+        return finished(key, slot, part, out)
+    if not spec.executes:
+        return _opened(key, slot, out)
+    work.running += 1
+    timeout = program.timeout_of(spec)
+    deadline = None if timeout is None else out.now + timeout
+    out.commands.append(RunTool(key, spec.name, deadline))
+    return slot.running(deadline)
 
 
 def position_of(slots: Sequence[Slot], index: int) -> int | None:

@@ -2,8 +2,8 @@
 
 Order: write the messages and the `StepResult`; the end that was already certain, if any; rest if
 somebody outside owes an answer; the natural end, or an answer that has to be sent back; the stop
-conditions; the hard limits; tell the model what is wrong with its answer; deliver what was steered;
-prepare the next step; call the model.
+conditions; the hard limits, those of errors in a row among them; tell the model what is wrong with
+its answer; deliver what was steered; prepare the next step; call the model.
 
 A word from outside is a reason to go on after a final answer, and overrules neither a condition nor
 a limit. If one of them leaves no room to hear it, the word is dropped and the run ends as it would
@@ -26,6 +26,7 @@ from stepfold.loop._calls import given_up, issue, taken_up
 from stepfold.loop._draft import Draft, Work
 from stepfold.loop._program import Program
 from stepfold.loop._record import write
+from stepfold.loop._retries import count_errors, retries_met
 from stepfold.loop._settings import settings_of
 from stepfold.loop._state import (
     Calling,
@@ -83,6 +84,8 @@ def close(program: Program, out: Draft, work: Work) -> None:
     if closing is not None:
         slots[:] = [given_up(step, slot, "not-run", _CLOSING, out) for slot in slots]
     write(out, work)
+    if program.max_retries:
+        count_errors(program, out, slots)
     replied = work.replied
     if closing is not None:
         wrap = None if replied is None else replied.wrap
@@ -249,9 +252,13 @@ def after_step(
         if verdict is not None:
             stopped(program, out, step, verdict, answer)
             return
+    limit = None
     if refused:
-        stop = at_limit(LIMIT_TOOL_CALLS, out.total_issued, program.limits.tool_calls)
-        stopped(program, out, step, stop, answer)
+        limit = at_limit(LIMIT_TOOL_CALLS, out.total_issued, program.limits.tool_calls)
+    elif out.toolbox.errors:
+        limit = retries_met(program, out)
+    if limit is not None:
+        stopped(program, out, step, limit, answer)
     elif program.checks_stop and out.transcript.steps:
         out.commands.append(CheckStop(step))
         out.phase = Checking(step, answer)

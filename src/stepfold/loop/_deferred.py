@@ -9,7 +9,6 @@ from attrs import evolve
 
 from stepfold.loop._draft import Draft
 from stepfold.loop._program import Program
-from stepfold.loop._state import Toolbox
 from stepfold.values import ModelReply, ReplyPart, ToolCall, ToolError, ToolResult
 
 
@@ -32,7 +31,7 @@ def with_deferred(
     owed |= {call.tool_call_id: call for call in made if _is_deferrable(program, call)}
     deferred = tuple(call for call_id, call in owed.items() if call_id not in answered)
     if deferred != out.toolbox.deferred:
-        out.toolbox = Toolbox(deferred)
+        out.toolbox = evolve(out.toolbox, deferred=deferred)
     return reply
 
 

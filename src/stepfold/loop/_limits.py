@@ -18,13 +18,13 @@ class Limits:
     """The hard budgets of a run, held by the loop; `None` is no limit.
 
     `steps`, `tool_calls` and `calls_of` are never exceeded: they are reserved when a call is
-    issued, in call order. `calls_of` is given as `{tool: count}`, or by names, and kept as pairs
-    sorted by name. `tokens` and `cost` (in micro-units, by the prices that the program has) are
-    exceeded by at most one reply's excess over its reservation. A reply without figures counts as
-    all that it was allowed. A call over its own tool's limit is answered by an error; any other
-    limit ends the run in `Stopped("limit-…")`, whose evidence is `{"reached":…,"limit":…}`. With
-    `wrap_up_tokens`, one step and so many tokens, and what they cost, are kept back, within the
-    limits, to ask for one last answer without tools.
+    issued, to a tool here or to a client, in call order. `calls_of` is given as `{tool: count}`,
+    or by names, and kept as pairs sorted by name. `tokens` and `cost` (in micro-units, by the
+    prices that the program has) are exceeded by at most one reply's excess over its reservation. A
+    reply without figures counts as all that it was allowed. A call over its own tool's limit is
+    answered by an error; any other limit ends the run in `Stopped("limit-…")`, whose evidence is
+    `{"reached":…,"limit":…}`. With `wrap_up_tokens`, one step and so many tokens, and what they
+    cost, are kept back, within the limits, to ask for one last answer without tools.
 
     Raises:
         UsageError: a limit is negative, or there are two for one tool.

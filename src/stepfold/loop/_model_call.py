@@ -19,6 +19,7 @@ from stepfold.loop._deferred import with_deferred
 from stepfold.loop._draft import Draft, Work
 from stepfold.loop._fold import normal_reply, unused_id
 from stepfold.loop._ids import IdSet
+from stepfold.loop._offer import tool_choice_of, visible_tools
 from stepfold.loop._program import Program, RetryPolicy, ToolSpec
 from stepfold.loop._record import write
 from stepfold.loop._settings import settings_of
@@ -26,7 +27,7 @@ from stepfold.loop._slots import Slot
 from stepfold.loop._state import Calling, Replied, Waiting
 from stepfold.loop._stop import SECOND
 from stepfold.loop.commands import CallModel, Wait
-from stepfold.loop.events import ModelFailed, ModelReplied, StepPlan
+from stepfold.loop.events import ModelFailed, ModelReplied
 from stepfold.loop.notes import ModelRetried
 from stepfold.values import (
     ApprovalRequest,
@@ -35,13 +36,11 @@ from stepfold.values import (
     ModelErrorReason,
     ModelReply,
     NamedTool,
-    ProviderTool,
     ReplyPart,
     RunEnd,
     Stop,
     Stopped,
     ToolCall,
-    ToolChoice,
     ToolChoiceViolated,
     ToolError,
     ToolResult,
@@ -66,42 +65,6 @@ REJECTED = frozenset(
 """Failures that a provider reports before it does any work, so that nothing was spent."""
 
 
-def visible_tools(program: Program, plan: StepPlan | None) -> Mapping[str, ToolSpec]:
-    """The tools that the model is told of in a step."""
-    if plan is None or plan.active_tools is None:
-        return program.tools
-    return {
-        name: tool
-        for name, tool in program.tools.items()
-        if name in plan.active_tools or tool.is_output
-    }
-
-
-def visible_provider_tools(program: Program, plan: StepPlan | None) -> tuple[ProviderTool, ...]:
-    """The provider's own tools that the model is told of in a step."""
-    tools = program.provider_tools
-    active = None if plan is None else plan.active_tools
-    return tuple(tool for name, tool in tools.items() if active is None or name in active)
-
-
-def visible_names(program: Program, plan: StepPlan | None) -> tuple[str, ...]:
-    """The names of all tools that the model is told of in a step."""
-    own = (tool.name for tool in visible_provider_tools(program, plan))
-    return (*visible_tools(program, plan), *own)
-
-
-def tool_choice_of(program: Program, calling: Calling) -> ToolChoice:
-    """The choice that holds for a call; the last answer of a wrap-up allows no tools.
-
-    But the one by which the output is given.
-    """
-    if calling.wrap is not None:
-        return "none" if program.output.tool is None else NamedTool(program.output.tool)
-    if calling.plan is not None and calling.plan.tool_choice is not None:
-        return calling.plan.tool_choice
-    return program.tool_choice
-
-
 # --- a reply ----------------------------------------------------------------------------------
 
 
@@ -112,7 +75,7 @@ def on_reply(program: Program, out: Draft, calling: Calling, event: ModelReplied
     _count(program, out, made)
     if program.provider_tools or out.toolbox.deferred:
         reply = with_deferred(program, out, reply, made)
-    visible = visible_tools(program, calling.plan)
+    visible = visible_tools(program, out.toolbox, calling.plan)
     replied = Replied(
         reply,
         calling.model,
@@ -164,9 +127,10 @@ def _is_paused(closing: RunEnd[JsonText] | None) -> bool:
 
 
 def _not_run(step: int, slot: Slot, fault: str | None, reply: ModelReply, out: Draft) -> Slot:
-    if fault is not None:
-        return closed(step, slot, "invalid", fault, out)
     reason = reply.finish_reason.unified
+    if fault is not None:
+        cut = "" if reason in NORMAL else f"; the reply ended: {reason}"
+        return closed(step, slot, "invalid", f"{fault}{cut}", out)
     why = "the tool choice was not honoured" if reason in NORMAL else f"the reply ended: {reason}"
     return closed(step, slot, "not-run", f"not run: {why}", out)
 

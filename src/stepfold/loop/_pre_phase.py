@@ -2,9 +2,10 @@
 
 A history comes from outside, so an answer in it is believed less than a live one. A call runs only
 if it was approved, its request is signed (where the program has a secret), its arguments are still
-acceptable and those of the request, the user's validators take them, and the policy, asked once
-more, does not deny. Whatever fails closes the call with an error that the model sees; nothing
-raises. A request that nobody has answered is put to a person again, under the same conditions.
+acceptable and those of the request, the user's validators take them and the refine hook leaves them
+as they are, and the policy, asked once more, does not deny. Whatever fails closes the call with an
+error that the model sees; nothing raises. A request that nobody has answered is put to a person
+again, under the same conditions.
 
 A bad signature tells that somebody else has written into the history. Then no call runs for which
 it holds an approval.
@@ -32,7 +33,7 @@ from stepfold.loop._program import Program, ToolSpec
 from stepfold.loop._slots import Approval, Slot
 from stepfold.loop._state import slot_key
 from stepfold.loop.commands import BindCall, CallKey, ResolveApproval
-from stepfold.loop.events import ApprovalDecided
+from stepfold.loop.events import ApprovalDecided, CallBound
 from stepfold.values import (
     ApprovalRequest,
     ApprovalResponse,
@@ -46,6 +47,7 @@ PRE_PHASE = -1
 """The step that calls of a history are in."""
 
 _DRIFTED = "not run: the arguments are not those that approval was asked for"
+_REFINED = "not run: refined once more, the arguments are not those that approval was asked for"
 _UNSIGNED = "not run: the request for its approval is not signed"
 _FORGED = "not run: the signature of the request for its approval is not that of this call"
 _BESIDE_FORGED = "not run: another request for approval in this history could not be verified"
@@ -119,30 +121,48 @@ def _admitted(program: Program, key: CallKey, slot: Slot, asked: Asked, out: Dra
         recorded=response is not None,
     )
     slot = evolve(slot, approval=approval)
-    if spec.binds:
+    if spec.binds or spec.refines:
         out.commands.append(BindCall(key))
         return evolve(slot, status="binding")
-    return reconsidered(spec, key, slot, approval, out)
+    return _reconsidered(spec, key, slot, approval, out)
 
 
-def reconsidered(spec: ToolSpec, key: CallKey, slot: Slot, approval: Approval, out: Draft) -> Slot:
+def rebound(
+    program: Program,
+    spec: ToolSpec,
+    slot: Slot,
+    approval: Approval,
+    event: CallBound,
+    out: Draft,
+) -> Slot:
+    """Take what the user's validators say; arguments that are refined anew are others."""
+    error, call = event.error, slot.call
+    if error is None and event.input is not None:
+        refined = evolve(call, input=event.input)
+        error = fault_of(program, {spec.name: spec}, refined)
+        if error is None and JsonText(argument_text(refined)).digest() != approval.digest:
+            error = _REFINED
+    if error is not None:
+        return closed(PRE_PHASE, slot, "invalid", error, out)
+    return _reconsidered(spec, event.key, slot, approval, out)
+
+
+def _reconsidered(spec: ToolSpec, key: CallKey, slot: Slot, approval: Approval, out: Draft) -> Slot:
     """Ask the policy once more about a call whose arguments are acceptable today."""
     if spec.approval == "policy":
         out.commands.append(ResolveApproval(key))
         return evolve(slot, status="deciding")
-    return _agreed(spec, key, slot, approval, out)
+    return _agreed(key, slot, approval, out)
 
 
-def decided_again(
-    spec: ToolSpec, slot: Slot, approval: Approval, event: ApprovalDecided, out: Draft
-) -> Slot:
+def decided_again(slot: Slot, approval: Approval, event: ApprovalDecided, out: Draft) -> Slot:
     """Take the policy's answer: it may deny what was approved, and approves nothing by itself."""
     if event.decision == "denied":
         denied = evolve(slot, approval=evolve(approval, approved=False, reason=event.reason))
         return finished(event.key, denied, denied_part(slot.call, event.reason), out)
-    return _agreed(spec, event.key, slot, approval, out)
+    return _agreed(event.key, slot, approval, out)
 
 
-def _agreed(spec: ToolSpec, key: CallKey, slot: Slot, approval: Approval, out: Draft) -> Slot:
+def _agreed(key: CallKey, slot: Slot, approval: Approval, out: Draft) -> Slot:
     """Let an approved call run; put an open request to a person."""
-    return permit(spec, key, slot, out) if approval.approved else ask(key, slot, approval, out)
+    return permit(slot) if approval.approved else ask(key, slot, approval, out)

@@ -8,12 +8,12 @@ from attrs import evolve
 
 from stepfold.loop._close import call, finish
 from stepfold.loop._draft import Draft
-from stepfold.loop._model_call import visible_names
+from stepfold.loop._offer import visible_names
 from stepfold.loop._plan import StepPlan, object_fault
 from stepfold.loop._program import Program
 from stepfold.loop._prompt import unpaired
 from stepfold.loop._stale import refuse_unissued_step
-from stepfold.loop._state import Preparing
+from stepfold.loop._state import Preparing, Toolbox
 from stepfold.loop.events import StepPrepared
 from stepfold.values import Failed, HookFailed, NamedTool, UnpairedPrompt
 
@@ -28,7 +28,7 @@ def on_prepared(program: Program, out: Draft, event: StepPrepared) -> None:
     if isinstance(plan, HookFailed):
         finish(out, Failed(plan))
         return
-    fault = _unknown_in(program, plan) or _unfit_in(program, plan)
+    fault = _unknown_in(program, out.toolbox, plan) or _unfit_in(program, plan)
     if fault is not None:
         finish(out, Failed(HookFailed("prepare_step", fault)))
         return
@@ -50,7 +50,7 @@ def _carry_forward(out: Draft, plan: StepPlan) -> None:
         out.transcript = evolve(old, runtime_context=plan.runtime_context)
 
 
-def _unknown_in(program: Program, plan: StepPlan) -> str | None:
+def _unknown_in(program: Program, toolbox: Toolbox, plan: StepPlan) -> str | None:
     """The first name in a plan that stands for nothing, or for a tool that the plan hides."""
     if plan.model is not None and plan.model not in program.models:
         return f"UnknownModel: {plan.model!r:.100}"
@@ -58,7 +58,7 @@ def _unknown_in(program: Program, plan: StepPlan) -> str | None:
         if name not in program.tool_names:
             return f"UnknownTool: {name!r:.100}"
     match plan.tool_choice:
-        case NamedTool(name) if name not in visible_names(program, plan):
+        case NamedTool(name) if name not in visible_names(program, toolbox, plan):
             return f"UnknownTool: {name!r:.100}"
         case _:
             return None

@@ -100,11 +100,15 @@ class ToolSpec:
 
     `executes` is false for a tool that a client runs; `approval` tells who must agree: nobody, a
     person (`always`), or a policy that is asked for each call. `binds` asks the shell to build
-    the arguments before anything runs, for tools whose types have validators of their own.
-    `timeout` is in nanoseconds. `title`, `metadata` and `dynamic` go onto the parts of its calls;
-    no model is told them. `is_output` is true for the tool by which a model gives the output: the
-    loop answers its calls itself. A tool that begins runs of its own has a `grant`: the most that a
-    call of it may take for them of what the run has left.
+    the arguments before anything runs, for tools whose types have validators of their own;
+    `refines` asks it to let the refine hook change them, too. After more than `max_retries` errors
+    in a row the run stops; `None` is no limit. A tool with `defer_loading` is hidden until a search
+    has found it. `timeout` is in nanoseconds. `title`, `metadata` and `dynamic` go onto the parts
+    of its calls; no model is told them. Two kinds of calls the loop answers itself, of tools that
+    execute nowhere: `searches` is for a search among the hidden tools, with so many results at
+    most; `is_output` is true for the tool by which a model gives the output. A tool that begins
+    runs of its own has a `grant`: the most that a call of it may take for them of what the run has
+    left.
     """
 
     definition: ToolDefinition
@@ -115,7 +119,11 @@ class ToolSpec:
     dynamic: bool = False
     approval: Literal["never", "always", "policy"] = "never"
     binds: bool = False
+    refines: bool = False
     idempotent: bool = False
+    max_retries: int | None = None
+    defer_loading: bool = False
+    searches: int | None = None
     timeout: int | None = None
     is_output: bool = False
     grant: Limits | None = None
@@ -237,7 +245,17 @@ class Program:
             if name in self.tools:
                 msg = f"tools: expected one tool of each name, got two of {name!r}"
                 raise UsageError(msg)
+        if self.defers_loading and self.search_tool is None:
+            hidden = next(name for name, tool in self.tools.items() if tool.defer_loading)
+            msg = (
+                f"tools: expected a tool_search, since {hidden} has defer_loading and nothing else "
+                "could find it, got none: add tool_search()"
+            )
+            raise UsageError(msg)
         match self.tool_choice:
+            case NamedTool(name) if name in self.tools and self.tools[name].defer_loading:
+                msg = f"tool_choice: expected a tool that is there from the start, got {name!r}"
+                raise UsageError(msg)
             case NamedTool(name) if name not in self.tool_names:
                 offered = ", ".join(self.tool_names) or "none"
                 msg = f"tool_choice: expected one of the tools ({offered}), got {name!r}"
@@ -292,6 +310,25 @@ class Program:
         return (*self.tools, *self.provider_tools)
 
     @cached_property
+    def max_retries(self) -> Mapping[str, int]:
+        """The tools whose errors in a row are limited, and how many of them are borne."""
+        return {
+            name: tool.max_retries
+            for name, tool in self.tools.items()
+            if tool.max_retries is not None
+        }
+
+    @cached_property
+    def search_tool(self) -> str | None:
+        """The tool that finds hidden ones, if there are any."""
+        return next((name for name, tool in self.tools.items() if tool.searches is not None), None)
+
+    @cached_property
+    def defers_loading(self) -> bool:
+        """Whether there are tools that are hidden until a search finds them."""
+        return any(tool.defer_loading for tool in self.tools.values())
+
+    @cached_property
     def definitions(self) -> tuple[ToolDefinition, ...]:
         """The tools as a model is told of them, in their order."""
         return tuple(tool.definition for tool in self.tools.values())
@@ -333,6 +370,10 @@ class Program:
                     tool.idempotent,
                     tool.timeout,
                     None if tool.grant is None else _figures_of(tool.grant),
+                    *(["refines"] if tool.refines else []),
+                    *([["retries", tool.max_retries]] if tool.max_retries is not None else []),
+                    *(["deferred"] if tool.defer_loading else []),
+                    *([["searches", tool.searches]] if tool.searches is not None else []),
                 ]
                 for tool in self.tools.values()
             ],

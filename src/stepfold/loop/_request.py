@@ -2,7 +2,7 @@
 
 from attrs import evolve
 
-from stepfold.loop._model_call import tool_choice_of, visible_provider_tools, visible_tools
+from stepfold.loop._offer import tool_choice_of, visible_provider_tools, visible_tools
 from stepfold.loop._program import Program
 from stepfold.loop._settings import provider_options_of, settings_of
 from stepfold.loop._state import Calling, LoopState
@@ -24,12 +24,11 @@ def request_of(program: Program, state: LoopState) -> ModelRequest:
         raise UsageError(msg)
     transcript = state.transcript
     plan = calling.plan
-    if plan is None or plan.active_tools is None:
+    visible = visible_tools(program, state.toolbox, plan)
+    if visible is program.tools:
         tools = program.definitions
-        provider_tools = tuple(program.provider_tools.values())
     else:
-        tools = tuple(spec.definition for spec in visible_tools(program, plan).values())
-        provider_tools = visible_provider_tools(program, plan)
+        tools = tuple(spec.definition for spec in visible.values())
     settings = settings_of(program, plan)
     if calling.max_output_tokens != settings.max_output_tokens:
         settings = evolve(settings, max_output_tokens=calling.max_output_tokens)
@@ -45,7 +44,7 @@ def request_of(program: Program, state: LoopState) -> ModelRequest:
         messages=state.prompt,
         instructions=instructions,
         tools=tools,
-        provider_tools=provider_tools,
+        provider_tools=visible_provider_tools(program, plan),
         tool_choice=choice,
         response_format=program.output.format,
         settings=settings,

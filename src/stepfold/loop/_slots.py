@@ -50,8 +50,9 @@ class Slot:
     """One client call of a step, from its arrival to its answer.
 
     `attempt` rises with every repair and every new start, so that a late answer cannot be taken
-    for a new one. `held` is a client's result that came before its step was at rest. `grant` is
-    what is reserved for it while it runs.
+    for a new one. `held` is a client's result that came before its step was at rest. `repaired`
+    tells that the arguments may be others than the model's: repaired, or refined. `grant` is what
+    is reserved for it while it runs.
     """
 
     index: int

@@ -277,11 +277,11 @@ class Ledger:
 
     `spent_cost` and `reserved_cost` are the same in micro-units. `usage` and `cost` are what the
     replies reported; `cost` is `None` as soon as that of one reply is unknown. `called` counts
-    calls of known tools in replies, `issued` tool runs, both as sorted pairs. `estimate` is what
-    the next prompt will take at least: the total of the last reply. What was granted to running
-    tools is reserved, and what the runs that they began have spent is in all the sums: their tool
-    calls in `total_issued`, of which `reserved_calls` are granted.
-    `output_retries` counts the answers that were sent back.
+    calls of known tools in replies, `issued` those that were let through to a tool here or to a
+    client, both as sorted pairs. `estimate` is what the next prompt will take at least: the total
+    of the last reply. What was granted to running tools is reserved, and what the runs that they
+    began have spent is in all the sums: their tool calls in `total_issued`, of which
+    `reserved_calls` are granted. `output_retries` counts the answers that were sent back.
     """
 
     usage: Usage = NO_USAGE
@@ -312,10 +312,14 @@ class Inbox:
 class Toolbox:
     """What a run remembers of its tools from step to step.
 
-    `deferred` are the provider's calls whose results are to come in a later reply.
+    `deferred` are the provider's calls whose results are to come in a later reply. `errors` counts
+    the errors in a row of tools that have `max_retries`, as sorted pairs. `found` names the tools
+    that a search has found, in the order in which they were.
     """
 
     deferred: tuple[ToolCall, ...] = ()
+    errors: tuple[tuple[str, int], ...] = ()
+    found: tuple[str, ...] = ()
 
 
 EMPTY_TOOLBOX = Toolbox()

@@ -53,14 +53,13 @@ from stepfold.loop._calls import (
     admit,
     answered,
     approval_of,
-    approve,
     ask,
-    closed,
     denied_part,
     finished,
     outcome_part,
     permit,
     position_of,
+    refine,
     reject,
 )
 from stepfold.loop._close import (
@@ -74,10 +73,11 @@ from stepfold.loop._close import (
 )
 from stepfold.loop._draft import Draft, Work
 from stepfold.loop._interrupt import interrupt, resume, steer, timed_out
-from stepfold.loop._model_call import on_failure, on_reply, recall, visible_tools
-from stepfold.loop._pre_phase import decided_again, reconsidered
+from stepfold.loop._model_call import on_failure, on_reply, recall
+from stepfold.loop._offer import visible_tools
+from stepfold.loop._pre_phase import decided_again, rebound
 from stepfold.loop._prepared import on_prepared
-from stepfold.loop._program import Program, ToolSpec
+from stepfold.loop._program import Program
 from stepfold.loop._slots import Slot
 from stepfold.loop._stale import (
     is_at_work,
@@ -334,26 +334,25 @@ def _resolved(
                 status="ready",
             )
             plan = None if work.replied is None else work.replied.plan
-            return admit(program, visible_tools(program, plan), work.step, repaired, out)
+            visible = visible_tools(program, out.toolbox, plan)
+            return admit(program, visible, work.step, repaired, out)
         case _ if spec is None:  # the program has lost a tool since the call was issued
             return reject(key, slot, f"no tool is named {slot.call.tool_name!r}", out)
-        case CallBound(_, error) if approval is not None:
-            if error is not None:
-                return closed(key.step, slot, "invalid", error, out)
-            return reconsidered(spec, key, slot, approval, out)
-        case CallBound(_, error):
-            if error is not None:
-                return reject(key, slot, error, out)
-            return approve(program, spec, key, evolve(slot, status="ready"), out)
+        case CallBound() if approval is not None:
+            return rebound(program, spec, slot, approval, event, out)
+        case CallBound(_, error) if error is not None:
+            return reject(key, slot, error, out)
+        case CallBound():
+            bound = evolve(slot, status="ready")
+            return refine(program, spec, key, bound, event.input, out)
         case ApprovalDecided() if approval is not None:
-            return decided_again(spec, slot, approval, event, out)
+            return decided_again(slot, approval, event, out)
         case ApprovalDecided(_, decision):
-            return _decided(program, spec, slot, event, decision, out)
+            return _decided(program, slot, event, decision, out)
 
 
 def _decided(
     program: Program,
-    spec: ToolSpec,
     slot: Slot,
     event: ApprovalDecided,
     decision: ApprovalDecision,
@@ -361,12 +360,12 @@ def _decided(
 ) -> Slot:
     key = event.key
     if decision == "not-applicable":
-        return permit(spec, key, slot, out)
+        return permit(slot)
     approval = approval_of(program, out.run, key, slot)
     match decision:
         case "approved":
             agreed = evolve(approval, approved=True, automatic=True, reason=event.reason)
-            return permit(spec, key, evolve(slot, approval=agreed), out)
+            return permit(evolve(slot, approval=agreed))
         case "denied":
             refused = evolve(approval, approved=False, automatic=True, reason=event.reason)
             part = denied_part(slot.call, event.reason)

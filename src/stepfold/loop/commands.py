@@ -75,7 +75,10 @@ class RepairCall:
 @final
 @frozen(order=False)
 class BindCall:
-    """Build the arguments with the user's own validators; answered by `CallBound`."""
+    """Build the arguments with the user's own validators, and refine them.
+
+    Answered by `CallBound`.
+    """
 
     key: CallKey
 

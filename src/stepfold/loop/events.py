@@ -91,11 +91,16 @@ class CallRepaired:
 @final
 @frozen(order=False)
 class CallBound:
-    """The user's validators accepted the arguments, or said what is wrong with them."""
+    """The user's validators accepted the arguments, or said what is wrong with them.
+
+    `input` is the JSON text of the arguments that the refine hook put in the place of the model's,
+    if it did.
+    """
 
     key: CallKey
     error: str | None
     at: Instant
+    input: str | None = field(default=None, kw_only=True)
 
 
 ApprovalDecision: TypeAlias = Literal["not-applicable", "approved", "denied", "user-approval"]

@@ -10,7 +10,7 @@ from stepfold.schema._annotations import form_of
 from stepfold.schema._constraints import Constraint, Description, bounded, describe, pattern
 from stepfold.schema._decoder import Decoder, check_text
 from stepfold.schema._dialects import DialectName, Translated, to_dialect, without_added_nulls
-from stepfold.schema._faults import Faults, SchemaFault
+from stepfold.schema._faults import Faults, SchemaFault, nearest
 from stepfold.schema._form import (
     Form,
     JsonSchemaForm,
@@ -46,6 +46,7 @@ __all__ = (
     "describe",
     "encode_result",
     "form_of",
+    "nearest",
     "object_form_of",
     "parameters_of",
     "parameters_of_schema",

@@ -16,6 +16,7 @@ from stepfold.schema._faults import (
     SchemaFault,
     counted,
     fault_at,
+    nearest,
     pointer_to,
     shortened,
     shown,
@@ -34,6 +35,7 @@ _NAMES = {
     "object": "an object",
 }
 _MOST_NAMED = 12
+_MOST_BESIDE_NEAR = 100  # characters of names, where the one that was meant comes after them
 
 Compile: TypeAlias = Callable[[object], Accepts]
 
@@ -173,6 +175,9 @@ def _unexpected(name: str, known: dict[str, object], pointer: str) -> SchemaFaul
     names = ", ".join(shown(one) for one in islice(known, _MOST_NAMED)) or "no properties"
     more = ", …" if len(known) > _MOST_NAMED else ""
     text = f"got a property {shown(name)} that is not known"
+    near = nearest(name, known)
+    if near is not None:
+        names, text = shortened(names, _MOST_BESIDE_NEAR), f"{text}; did you mean {shown(near)}?"
     return SchemaFault(pointer, shortened(f"expected only {names}{more}, {text}"))
 
 

@@ -5,6 +5,8 @@ hostile document must not fill the prompt of the next step with its own text.
 """
 
 import json
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import TypeAlias, final
 
 from attrs import frozen
@@ -65,6 +67,13 @@ def shown(value: object) -> str:
     if value is None or isinstance(value, bool | int | float):
         return json.dumps(value)
     return f"a value of type {type(value).__name__}"
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """The one of these names that was meant, if one is close; letter case does not count."""
+    known = {one[:_MOST_SHOWN].casefold(): one for one in names}
+    found = get_close_matches(name[:_MOST_SHOWN].casefold(), known, 1)
+    return known[found[0]] if found else None
 
 
 def counted(count: int, one: str, many: str) -> str:

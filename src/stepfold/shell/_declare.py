@@ -34,6 +34,8 @@ class ClientToolKeywords(TypedDict, total=False):
     title: str | None
     metadata: Mapping[str, object] | None
     provider_options: Mapping[str, object] | None
+    max_retries: int | None
+    defer_loading: bool
 
 
 class ToolKeywords(ClientToolKeywords, total=False):
@@ -125,13 +127,16 @@ def tool(
             running a call twice does no harm, so that it may run again after a crash. `timeout`:
             seconds after which a call has failed, whether or not the function has ended. `strict`:
             whether the provider shall enforce the schema; by default its own choice. `examples`:
-            inputs to show to the model; each has to fit the schema. `async_only`: whether the
-            function needs an event loop; `drive_sync` then refuses it. `grant`: the most that a
-            call may spend by runs that it begins with `parent=`, of what the run that calls it has
-            left; `Limits()` is as much as there is. `title` and `metadata`: what people are shown
-            of the tool, and whatever else belongs to it, as JSON; both are on the parts of its
-            calls and results, and no model is told them. `provider_options`: what only one provider
-            understands of a tool, by provider.
+            inputs to show to the model; each has to fit the schema. `max_retries`: how many errors
+            of the tool in a row the model may answer by calling it again, before the run stops in
+            `limit-retries`. `defer_loading`: whether the tool is hidden from the model until it has
+            found it by a `tool_search`. `async_only`: whether the function needs an event loop;
+            `drive_sync` then refuses it. `grant`: the most that a call may spend by runs that it
+            begins with `parent=`, of what the run that calls it has left; `Limits()` is as much as
+            there is. `title` and `metadata`: what people are shown of the tool, and whatever else
+            belongs to it, as JSON; both are on the parts of its calls and results, and no model is
+            told them. `provider_options`: what only one provider understands of a tool, by
+            provider.
 
     Raises:
         UsageError: the signature has no JSON form, or an option is wrong; the text says which.
@@ -192,8 +197,8 @@ def client_tool(
         function: The function; its docstring describes the tool and its parameters.
         name: What the model calls it; by default the name of the function.
         description: What the model is told; by default the docstring.
-        options: As for `tool`: `needs_approval`, `strict`, `examples`, `title`, `metadata`,
-            `provider_options`.
+        options: As for `tool`: `needs_approval`, `strict`, `examples`, `max_retries`,
+            `defer_loading`, `title`, `metadata`, `provider_options`.
 
     Raises:
         UsageError: the signature has no JSON form, or takes a `ToolContext`, which nobody would

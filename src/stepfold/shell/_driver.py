@@ -68,7 +68,7 @@ from stepfold.shell._children import children_of
 from stepfold.shell._execute import binding_error, call_of, execute
 from stepfold.shell._files import RunFiles
 from stepfold.shell._fitting import require_fitting
-from stepfold.shell._hooks import decided, prepared, repaired, stop_checked
+from stepfold.shell._hooks import bound, decided, prepared, repaired, stop_checked
 from stepfold.shell._keeping import RunKeeper
 from stepfold.shell._model_failures import reason_of
 from stepfold.shell._observing import ModelCallStarted, ToolExecutionStarted, Watch
@@ -360,13 +360,15 @@ class Driver(Generic[D]):
 
     async def _bind(self, key: CallKey) -> None:
         call = call_of(self.state.phase, key)
-        if call is None:
-            return
+        if call is not None:
+            error, text = await bound(self.runtime.hooks, call, self._binding_error, self.waiting)
+            await self.feed(CallBound(key, error, self.clock.now(), input=text))
+
+    def _binding_error(self, call: ToolCall) -> str | None:
         if call.tool_name == self.program.output.tool:
-            error = self._binding.error_of_call(call)
-        else:
-            error = binding_error(self.runtime.tools[call.tool_name], call)
-        await self.feed(CallBound(key, error, self.clock.now()))
+            return self._binding.error_of_call(call)
+        tool = self.runtime.tools.get(call.tool_name)  # none for what a client runs
+        return None if tool is None else binding_error(tool, call)
 
     async def _bind_output(self, at_step: int) -> None:
         phase = self.state.phase

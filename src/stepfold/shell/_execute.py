@@ -142,7 +142,7 @@ async def _outcome(
     except Exception as error:
         if BLOCKING.get() and missed_loop(error):
             raise needs_loop(f"the tool {tool.name}") from error
-        return ToolFailed(f"{type(error).__name__}: {_text_of(error)}")
+        return ToolFailed(error_text(error))
     if tool.options.to_model_output is None:
         return encoded_outcome(given)
     return await _shown(tool, given, waiting)
@@ -176,6 +176,11 @@ async def _shown(tool: AnyTool[D, object], given: object, waiting: Waiting) -> T
     if output == outcome.output:
         return outcome
     return ToolSucceeded(output, ToolResult("", tool.name, outcome.output).json)
+
+
+def error_text(error: object) -> str:
+    """An error of the user's code, in words for the model."""
+    return f"{type(error).__name__}: {_text_of(error)}"
 
 
 def _text_of(error: object) -> str:
@@ -261,4 +266,4 @@ def _failure(error: object) -> ToolOutcome:
         case Success(document):
             return ToolFailed(f"{type(error).__name__}: {document.text}", value=document)
         case Failure(_):
-            return ToolFailed(f"{type(error).__name__}: {_text_of(error)}")
+            return ToolFailed(error_text(error))

@@ -3,16 +3,17 @@
 Each is asked by a command and answers by an event, so a replay asks nobody. A hook may be sync
 (it then runs in a worker thread) or async. What it may see is a value; what it raises never
 reaches the run as an exception: a policy that fails denies, a repair that fails repairs nothing,
-a prepare function or a stop check that fails ends the run in `Failed(HookFailed)`.
+a refine function that fails makes the call invalid, and a prepare function or a stop check that
+fails ends the run in `Failed(HookFailed)`.
 """
 
 import inspect
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Generic, TypeAlias, TypeVar, final
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
-from stepfold.loop import LoopState, Program, Progress, fault_of
+from stepfold.loop import LoopState, Program, Progress, fault_of, offered_tools
 from stepfold.loop.events import StepPlan
 from stepfold.ports import BLOCKING
 from stepfold.shell._approval import (
@@ -22,13 +23,19 @@ from stepfold.shell._approval import (
     ApprovalRule,
     Verdict,
 )
+from stepfold.shell._execute import error_text
 from stepfold.shell._step_context import StepContext, step_context
 from stepfold.shell._tool import AnyTool, name_of
 from stepfold.shell._waiting import Waiting, missed_loop, needs_loop
 from stepfold.values import (
+    Failure,
     HookFailed,
+    JsonObject,
+    JsonText,
     Message,
+    Outcome,
     Stop,
+    Success,
     ToolCall,
     ToolDefinition,
     UsageError,
@@ -71,6 +78,11 @@ PrepareStep: TypeAlias = Callable[[StepContext[D]], Awaitable[StepPlan | None] |
 RepairToolCall: TypeAlias = Callable[[RepairContext[D]], Awaitable[str | None] | str | None]
 """Gives better arguments, as JSON text, or `None`; what it gives is checked again, once."""
 
+RefineToolInput: TypeAlias = Callable[
+    [JsonObject], Mapping[str, object] | Awaitable[Mapping[str, object]]
+]
+"""Gives the arguments that a call shall have in place of the model's."""
+
 StopCheck: TypeAlias = Callable[[StopContext[D]], Awaitable[Stop | None] | Stop | None]
 """Says why to stop, or `None`, by what only the outside world knows."""
 
@@ -85,6 +97,7 @@ class Hooks(Generic[D_contra]):
     policy: ApprovalPolicy[D_contra] | None = None
     rules: Mapping[str, ApprovalRule[D_contra]] = field(factory=dict[str, ApprovalRule[D_contra]])
     stop_check: StopCheck[D_contra] | None = None
+    refine_tool_input: Mapping[str, RefineToolInput] = field(factory=dict[str, RefineToolInput])
 
     def rule_of(self, tool: str) -> ApprovalRule[D_contra] | None:
         """What decides on calls of this tool, if anything does."""
@@ -102,6 +115,8 @@ def missing_hooks(
     if program.checks_stop and hooks.stop_check is None:
         yield "CheckStop", "stop_check"
     for name, spec in program.tools.items():
+        if spec.refines and name not in hooks.refine_tool_input:
+            yield "BindCall", f"refine_tool_input for {name}"
         if spec.approval == "policy" and hooks.rule_of(name) is None:
             tool = tools.get(name)
             if tool is None or tool.approval_rule is None:
@@ -131,10 +146,51 @@ async def repaired(
     repair = hooks.repair_tool_call
     if repair is None:
         return None
-    error = fault_of(program, program.tools, call) or ""
-    context = RepairContext(deps, call, error, program.definitions, state.messages)
+    offered = offered_tools(program, state)
+    error = fault_of(program, offered, call) or ""
+    tools = tuple(spec.definition for spec in offered.values())
+    context = RepairContext(deps, call, error, tools, state.messages)
     given = await _asked(repair, context, waiting)
     return given if isinstance(given, str) else None
+
+
+async def bound(
+    hooks: Hooks[D], call: ToolCall, error_of: Callable[[ToolCall], str | None], waiting: Waiting
+) -> tuple[str | None, str | None]:
+    """Say what is wrong with a call, or the text of the arguments that it is refined to, if it is.
+
+    `error_of` runs the user's validators: on the model's arguments, and on refined ones.
+    """
+    error = error_of(call)
+    refine = hooks.refine_tool_input.get(call.tool_name)
+    if error is not None or refine is None:
+        return error, None
+    match await _refined(refine, call, waiting):
+        case Failure(error):
+            return error, None
+        case Success(JsonText(text)):
+            if text == call.input:
+                return None, None
+            error = error_of(evolve(call, input=text))
+            return (None, text) if error is None else (f"as refined, {error}", None)
+
+
+async def _refined(
+    refine: RefineToolInput, call: ToolCall, waiting: Waiting
+) -> Outcome[JsonText, str]:
+    """Ask for other arguments; a failure says in words for the model why there are none."""
+    value = JsonText(call.input if call.input.strip() else "{}").value
+    if not isinstance(value, JsonObject):
+        return Failure("the arguments are no object, so they cannot be refined")
+    given = await _asked(refine, value, waiting)
+    if isinstance(given, Exception):
+        return Failure(f"the arguments could not be refined: {error_text(given)}")
+    if not isinstance(given, _MAPPING):
+        return Failure(f"the arguments could not be refined: {_told(given, 'an object')}")
+    try:
+        return Success(JsonText.of(given))
+    except (TypeError, ValueError) as error:
+        return Failure(f"the refined arguments have no JSON form: {error_text(error)}")
 
 
 async def decided(
@@ -193,6 +249,9 @@ async def stop_checked(
     if given is None or isinstance(given, Stop):
         return given
     return HookFailed("stop_check", _told(given, "Stop or None"))
+
+
+_MAPPING: type = Mapping
 
 
 def _told(given: object, expected: str) -> str:

@@ -5,12 +5,14 @@ from collections.abc import Iterable, Mapping
 from typing import TypeAlias, TypeVar
 
 from stepfold.shell._tool import AnyTool
+from stepfold.shell._tool_search import ToolSearch
 from stepfold.values import EMPTY_OBJECT, JsonText, ProviderTool, UsageError
 
 D = TypeVar("D")
 
-OfferedTool: TypeAlias = AnyTool[D, object] | ProviderTool
-"""What may stand in a list of tools: one that is run here, or one of the provider's."""
+OfferedTool: TypeAlias = AnyTool[D, object] | ProviderTool | ToolSearch
+"""What may stand in a list of tools: one of `tool` or `client_tool`, one of the provider's, or a
+search."""
 
 _VERSION = re.compile(r"_\d{8}$")
 

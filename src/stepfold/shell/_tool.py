@@ -131,6 +131,8 @@ class ToolOptions:
     timeout: float | None = None
     strict: bool | None = None
     examples: Sequence[object] = field(default=(), converter=_tuple)
+    max_retries: int | None = None
+    defer_loading: bool = False
     async_only: bool = False
     title: str | None = None
     metadata: Mapping[str, object] | None = None
@@ -326,6 +328,7 @@ def _spec_of(function: object, options: ToolOptions, parameters: Parameters) -> 
     _require_timeout(name, options.timeout)
     _require_grant(name, options.grant)
     _require_plain(name, options.to_model_output)
+    _require_retries(name, options.max_retries)
     decoder = decoder_of(parameters.form)
     description = options.description
     definition = ToolDefinition(
@@ -346,6 +349,8 @@ def _spec_of(function: object, options: ToolOptions, parameters: Parameters) -> 
         approval=_approval(name, options.needs_approval),
         binds=binds_user_code(parameters.form),
         idempotent=options.idempotent,
+        max_retries=options.max_retries,
+        defer_loading=options.defer_loading,
         timeout=None if options.timeout is None else int(options.timeout * 1_000_000_000),
         grant=options.grant,
     )
@@ -364,6 +369,12 @@ def _approval(name: str, given: object) -> Literal["never", "always", "policy"]:
 def _require_timeout(name: str, given: object) -> None:
     if given is not None and not (isinstance(given, int | float) and 0 < given < math.inf):
         msg = f"tool {name}: expected a timeout of more than 0 seconds, got {given!r}"
+        raise UsageError(msg)
+
+
+def _require_retries(name: str, given: object) -> None:
+    if given is not None and not (type(given) is int and given >= 0):
+        msg = f"tool {name}: expected max_retries that are not negative, got {given!r}"
         raise UsageError(msg)
 
 

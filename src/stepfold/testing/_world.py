@@ -95,6 +95,7 @@ class World:
     plans: tuple[StepPlan | HookFailed, ...] = ()
     repairs: tuple[str | None, ...] = (None,)
     bindings: tuple[str | None, ...] = (None,)
+    refinements: tuple[str | None, ...] = (None,)
     decisions: tuple[ApprovalDecision, ...] = ("approved",)
     outcomes: tuple[ToolOutcome, ...] = (ToolSucceeded(TextOutput("done")),)
     answers: tuple[bool | None, ...] = (True,)
@@ -130,7 +131,11 @@ class World:
             case RepairCall(key):
                 return CallRepaired(key, _entry(self.repairs, command_id(command)), at)
             case BindCall(key):
-                return CallBound(key, _entry(self.bindings, command_id(command)), at)
+                error = _entry(self.bindings, command_id(command))
+                text = _entry(self.refinements, command_id(command))
+                spec = program.tools[slot_of(state, key).call.tool_name]
+                is_refined = spec.refines and error is None
+                return CallBound(key, error, at, input=text if is_refined else None)
             case ResolveApproval(key):
                 decision = _entry(self.decisions, command_id(command))
                 return ApprovalDecided(key, decision, at, reason="policy")

@@ -4,7 +4,7 @@ from typing_extensions import TypedDict
 from stepfold.agent._transforms import StreamTransform
 from stepfold.loop import Limits, RetryPolicy, StopCondition, Timeouts
 from stepfold.ports import Clock, Download, Journal, LanguageModel
-from stepfold.shell import CancelHandle, Observer, Steering, ToolContext
+from stepfold.shell import CancelHandle, Observer, RefineToolInput, Steering, ToolContext
 from stepfold.values import CallSettings, Price, ToolChoice
 
 class ObserverOptions(TypedDict, total=False):
@@ -33,6 +33,7 @@ class AgentOptions(ObserverOptions, total=False):
     retry: RetryPolicy | None
     fallback_models: Sequence[str | LanguageModel]
     provider_options: Mapping[str, object] | None
+    refine_tool_input: Mapping[str, RefineToolInput] | None
     concurrency: int | None
     timeout: float | Timeouts | None
     allow_system_messages: bool

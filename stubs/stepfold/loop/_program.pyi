@@ -53,7 +53,11 @@ class ToolSpec:
     dynamic: bool = False
     approval: Literal["never", "always", "policy"] = "never"
     binds: bool = False
+    refines: bool = False
     idempotent: bool = False
+    max_retries: int | None = None
+    defer_loading: bool = False
+    searches: int | None = None
     timeout: int | None = None
     is_output: bool = False
     grant: Limits | None = None
@@ -113,6 +117,12 @@ class Program:
     def timeout_of(self, tool: ToolSpec) -> int | None: ...
     @cached_property
     def tool_names(self) -> tuple[str, ...]: ...
+    @cached_property
+    def max_retries(self) -> Mapping[str, int]: ...
+    @cached_property
+    def search_tool(self) -> str | None: ...
+    @cached_property
+    def defers_loading(self) -> bool: ...
     @cached_property
     def definitions(self) -> tuple[ToolDefinition, ...]: ...
     @cached_property

@@ -164,6 +164,8 @@ class Inbox:
 @frozen(order=False)
 class Toolbox:
     deferred: tuple[ToolCall, ...] = ()
+    errors: tuple[tuple[str, int], ...] = ()
+    found: tuple[str, ...] = ()
 
 EMPTY_TOOLBOX = Toolbox()
 

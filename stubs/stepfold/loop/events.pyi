@@ -61,6 +61,7 @@ class CallBound:
     key: CallKey
     error: str | None
     at: Instant
+    input: str | None = field(default=None, kw_only=True)
 
 ApprovalDecision: TypeAlias = Literal["not-applicable", "approved", "denied", "user-approval"]
 

@@ -1,3 +1,4 @@
+from collections.abc import Iterable
 from typing import TypeAlias, final
 from attrs import frozen
 
@@ -8,3 +9,5 @@ class SchemaFault:
     message: str
 
 Faults: TypeAlias = tuple[SchemaFault, ...]
+
+def nearest(name: str, names: Iterable[str]) -> str | None: ...

@@ -25,6 +25,7 @@ from stepfold.shell._execute import encoded_outcome
 from stepfold.shell._hooks import (
     Hooks,
     PrepareStep,
+    RefineToolInput,
     RepairContext,
     RepairToolCall,
     StopCheck,
@@ -64,6 +65,7 @@ from stepfold.shell._steering import Steering
 from stepfold.shell._step_context import StepContext
 from stepfold.shell._stream import RunPart, StreamDriver, ToolProgressed
 from stepfold.shell._tool import AnyTool, Tool, ToolContext, ToolOptions
+from stepfold.shell._tool_search import ToolSearch, tool_search
 
 __all__ = (
     "AnyTool",
@@ -87,6 +89,7 @@ __all__ = (
     "Observer",
     "OfferedTool",
     "PrepareStep",
+    "RefineToolInput",
     "RepairContext",
     "RepairToolCall",
     "ReplyStore",
@@ -109,6 +112,7 @@ __all__ = (
     "ToolKeywords",
     "ToolOptions",
     "ToolProgressed",
+    "ToolSearch",
     "Verdict",
     "add_tool_input_examples",
     "caching",
@@ -134,6 +138,7 @@ __all__ = (
     "provider_tools_by_name",
     "simulate_streaming",
     "tool",
+    "tool_search",
     "tools_by_name",
     "wrap_language_model",
 )

@@ -23,6 +23,8 @@ class ClientToolKeywords(TypedDict, total=False):
     title: str | None
     metadata: Mapping[str, object] | None
     provider_options: Mapping[str, object] | None
+    max_retries: int | None
+    defer_loading: bool
 
 class ToolKeywords(ClientToolKeywords, total=False):
     idempotent: bool

@@ -38,5 +38,6 @@ class Hooks(Generic[D_contra]):
     policy: ApprovalPolicy[D_contra] | None = None
     rules: Mapping[str, ApprovalRule[D_contra]] = field(factory=dict[str, ApprovalRule[D_contra]])
     stop_check: StopCheck[D_contra] | None = None
+    refine_tool_input: Mapping[str, RefineToolInput] = field(factory=dict[str, RefineToolInput])
 
     def rule_of(self, tool: str) -> ApprovalRule[D_contra] | None: ...

@@ -1,10 +1,11 @@
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias, TypeVar
 from stepfold.shell._tool import AnyTool
+from stepfold.shell._tool_search import ToolSearch
 from stepfold.values import ProviderTool
 
 D = TypeVar("D")
-OfferedTool: TypeAlias = AnyTool[D, object] | ProviderTool
+OfferedTool: TypeAlias = AnyTool[D, object] | ProviderTool | ToolSearch
 
 def provider_tool(
     id: str,

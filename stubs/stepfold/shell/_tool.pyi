@@ -46,6 +46,8 @@ class ToolOptions:
     timeout: float | None = None
     strict: bool | None = None
     examples: Sequence[object] = field(default=(), converter=_tuple)
+    max_retries: int | None = None
+    defer_loading: bool = False
     async_only: bool = False
     title: str | None = None
     metadata: Mapping[str, object] | None = None

@@ -25,6 +25,7 @@ class World:
     plans: tuple[StepPlan | HookFailed, ...] = ()
     repairs: tuple[str | None, ...] = (None,)
     bindings: tuple[str | None, ...] = (None,)
+    refinements: tuple[str | None, ...] = (None,)
     decisions: tuple[ApprovalDecision, ...] = ("approved",)
     outcomes: tuple[ToolOutcome, ...] = (ToolSucceeded(TextOutput("done")),)
     answers: tuple[bool | None, ...] = (True,)

@@ -5,6 +5,7 @@ from typing import Literal, TypeAlias
 from stepfold.loop import Calling, Ledger, LoopState, Phase, Program, Transition, Working
 from stepfold.loop.commands import RunTool
 from stepfold.loop.events import ToolReturned
+from stepfold.loop.notes import CallOpened
 from stepfold.testing._simulation import Moment, Trace
 from stepfold.testing.laws._equal import require, require_equal
 
@@ -99,6 +100,9 @@ def tool_calls_keep_their_limits(trace: Trace) -> None:
         for command in transition.commands:
             if isinstance(command, RunTool):
                 issued[command.key.step, command.key.index] = command.tool_name
+        for note in transition.notes:
+            if isinstance(note, CallOpened):
+                issued[note.key.step, note.key.index] = note.request.call.tool_name
     if limits.tool_calls is not None:
         count = len(issued)
         require(count <= limits.tool_calls, f"{count} calls, and the limit is {limits.tool_calls}")

@@ -1,6 +1,10 @@
 """Laws of whole runs: of journals, of the order of answers, of crashes."""
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+
+from attrs import evolve
 
 from stepfold.codec import encode
 from stepfold.loop import (
@@ -20,6 +24,7 @@ from stepfold.loop.commands import CallKey, RunTool
 from stepfold.loop.events import (
     ApprovalAnswered,
     ApprovalDecided,
+    CallBound,
     CallRepaired,
     Cancelled,
     Event,
@@ -39,12 +44,13 @@ from stepfold.testing.laws._budgets import (
     tool_calls_keep_their_limits,
 )
 from stepfold.testing.laws._equal import require, require_equal, rewritten
-from stepfold.testing.laws._permission import digest_if_any, digest_of
+from stepfold.testing.laws._permission import arguments_fault, digest_if_any, digest_of
 from stepfold.values import (
     ApprovalRequest,
     ApprovalResponse,
     AssistantMessage,
     Completed,
+    DeniedOutput,
     Failure,
     Message,
     Success,
@@ -85,6 +91,8 @@ def every_law_holds(trace: Trace) -> None:
     nothing_said_is_lost(trace)
     repairs_count(trace)
     provider_results_are_awaited(trace)
+    errors_in_a_row_are_bounded(trace)
+    tools_are_found_before_they_run(trace)
 
 
 def _moment_is_lawful(program: Program, moment: Moment) -> None:
@@ -178,9 +186,18 @@ def _written(messages: Iterable[Message]) -> list[bytes]:
 
 
 def repairs_count(trace: Trace) -> None:
-    """What the repair hook gave is what runs, what is asked about, and what the history holds."""
+    """What a hook gave is what runs, what is asked about, and what the history holds.
+
+    Refined arguments that the tool does not take are no arguments: the call is refused as it was.
+    """
     for moment in trace.moments:
         match moment.event:
+            case CallBound(key, None, input=str(text)) if moment.changed:
+                call = _call_at(moment.before, key.step, key.index)
+                if call is None or arguments_fault(trace.program, evolve(call, input=text)):
+                    continue
+                held = _inputs_of(moment.after, call.tool_call_id)
+                require(text in held, f"a refined call has the arguments {held}, not {text!r:.500}")
             case CallRepaired(key, text) if moment.changed and text is not None:
                 call = _call_at(moment.before, key.step, key.index)
                 held = [] if call is None else _inputs_of(moment.after, call.tool_call_id)
@@ -261,6 +278,67 @@ def provider_results_are_awaited(trace: Trace) -> None:
                 if isinstance(part, ToolResult | ToolError) and part.provider_executed:
                     owed.pop(part.tool_call_id, None)
         require_equal(state.toolbox.deferred, tuple(owed.values()), "results that are owed")
+
+
+def errors_in_a_row_are_bounded(trace: Trace) -> None:
+    """No model is asked again after more errors of a tool in a row than the tool bears.
+
+    But for the last answer of a wrap-up. Counted in the steps, where no answer came after its step.
+    """
+    for state in trace.states:
+        phase = state.phase
+        if not isinstance(phase, Calling) or phase.wrap is not None:
+            continue
+        if any(isinstance(message, ToolMessage) for step in state.steps for message in step.late):
+            continue
+        if any(isinstance(message, ToolMessage) for message in state.transcript.late):
+            continue
+        for name, most in trace.program.max_retries.items():
+            count = 0
+            for part in (part for step in state.steps for part in step.content):
+                match part:
+                    case ToolError(_, called, kind="invalid" | "failed" | "timeout"):
+                        count += called == name
+                    case ToolResult(_, called, output) if called == name:
+                        count = count if isinstance(output, DeniedOutput) else 0
+                    case _:
+                        pass
+            require(count <= most, f"{count} errors of {name} in a row, and it bears {most}")
+
+
+def tools_are_found_before_they_run(trace: Trace) -> None:
+    """A tool that is hidden until it is found is offered, and runs, only after a search found it.
+
+    What was found is read off the results of searches in the steps before.
+    """
+    tools = trace.program.tools
+    hidden = {name for name, tool in tools.items() if tool.defer_loading}
+    searches = {name for name, tool in tools.items() if tool.searches is not None}
+    for state in trace.states:
+        if not isinstance(state.phase, Calling):
+            continue
+        found = {
+            match["name"]
+            for step in state.steps
+            for part in step.tool_results
+            if part.tool_name in searches
+            for match in json.loads(part.json.text)["tools"]
+        }
+        offered = {tool.name for tool in request_of(trace.program, state).tools}
+        require(
+            offered & hidden <= found,
+            f"{sorted(offered & hidden)} were offered, and {sorted(found)} had been found",
+        )
+    _hidden_tools_do_not_run(trace, hidden)
+
+
+def _hidden_tools_do_not_run(trace: Trace, hidden: AbstractSet[str]) -> None:
+    for moment in trace.moments:
+        for command in () if moment.transition is None else moment.transition.commands:
+            if isinstance(command, RunTool) and command.key.step >= 0:
+                found = moment.after.toolbox.found
+                is_known = command.tool_name not in hidden or command.tool_name in found
+                require(is_known, f"{command!r} runs a tool that was not found")
 
 
 def policies_are_asked(trace: Trace) -> None:

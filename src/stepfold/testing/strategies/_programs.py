@@ -30,6 +30,7 @@ from stepfold.loop import (
     is_step_count,
     negate,
     never,
+    search_spec,
     stalled,
     stop_if,
     text_matches,
@@ -60,6 +61,7 @@ _MODELS = ("scripted/a", "scripted/b", "scripted/c")
 _METADATA = JsonText('{"icon":"eye"}')
 
 TOOL_NAMES = ("look", "wipe", "ask", "send")
+SEARCH_NAME = "find"
 _SEARCH = ProviderTool("scripted.search", "search")
 _SLOW_SEARCH = ProviderTool("scripted.search", "search", supports_deferred_results=True)
 
@@ -117,7 +119,9 @@ def _tool_specs(name: str, asking: int) -> SearchStrategy[ToolSpec]:
                 executes=executes,
                 approval=approval,
                 binds=binds,
+                refines=binds and idempotent,
                 idempotent=idempotent,
+                max_retries=1 if binds else None,
                 timeout=1_000 if binds is idempotent else None,
                 title=name.title() if idempotent else None,
                 metadata=_METADATA if idempotent and binds else None,
@@ -352,6 +356,9 @@ def programs(
             tools[name] = evolve(spec, grant=draw(limits(percent=50)))
     output = draw(outputs())
     tools |= output_tool(output)
+    if draw(flags(percent=20)) and names:
+        tools[names[-1]] = evolve(tools[names[-1]], defer_loading=True)
+        tools[SEARCH_NAME] = search_spec(SEARCH_NAME, "Find tools.", draw(st.integers(1, 2)))
     stop_when: StopCondition = is_step_count(20)
     if draw(flags(percent=25)):
         stop_when = draw(stop_conditions(tools=names))
@@ -367,7 +374,7 @@ def programs(
         settings=CallSettings(
             max_output_tokens=draw(st.sampled_from([None, None, None, None, 1, 20, 60]))
         ),
-        tool_choice=draw(tool_choices(tools=names)),
+        tool_choice=draw(tool_choices(tools=[n for n in names if not tools[n].defer_loading])),
         output=output,
         stop_when=stop_when,
         limits=draw(limits(tools=names, percent=limited, priced=is_priced)),

@@ -17,7 +17,7 @@ from stepfold.loop.events import (
 )
 from stepfold.testing._simulation import Intervention, InterventionKind, Schedule
 from stepfold.testing._world import Turn, World
-from stepfold.testing.strategies._programs import flags
+from stepfold.testing.strategies._programs import SEARCH_NAME, TOOL_NAMES, flags
 from stepfold.values import (
     CallSettings,
     FinishReason,
@@ -103,7 +103,12 @@ def _tool_calls(tools: tuple[str, ...], hostile: int, strangers: int) -> SearchS
     count = strangers * len(known) // max(1, 100 - strangers) if tools else 5
     strange = [_STRANGERS[index % len(_STRANGERS)] for index in range(count)]
     names = st.sampled_from(known + strange)
-    return st.builds(ToolCall, call_ids(), names, argument_texts(hostile=hostile))
+    queries = st.sampled_from([f'{{"query":"{name} it"}}' for name in (*TOOL_NAMES, "fly")])
+
+    def built(call_id: str, name: str, text: str, query: str) -> ToolCall:
+        return ToolCall(call_id, name, query if name == SEARCH_NAME else text)
+
+    return st.builds(built, call_ids(), names, argument_texts(hostile=hostile), queries)
 
 
 @cache
@@ -349,6 +354,7 @@ def worlds(
         plans=tuple(plans),
         repairs=tuple(draw(st.lists(repaired, min_size=1, max_size=3))),
         bindings=draw(st.sampled_from([(None,), (None, "n is too small")])),
+        refinements=tuple(draw(st.lists(repaired, min_size=1, max_size=3))),
         decisions=tuple(draw(st.lists(st.sampled_from(decisions), min_size=1, max_size=3))),
         outcomes=tuple(draw(st.lists(tool_outcomes(), min_size=1, max_size=3))),
         answers=tuple(

@@ -23,6 +23,7 @@ from stepfold.testing.laws._models import (
 )
 from stepfold.testing.laws._observations import observations_are_the_run
 from stepfold.testing.laws._runs import (
+    errors_in_a_row_are_bounded,
     every_law_holds,
     interrupted_calls,
     nothing_runs_twice,
@@ -36,6 +37,7 @@ from stepfold.testing.laws._runs import (
     same_history,
     same_prompt,
     same_run,
+    tools_are_found_before_they_run,
     tools_start_at_most_once,
 )
 from stepfold.testing.laws._steps import (
@@ -69,6 +71,7 @@ __all__ = (
     "early_answer_changes_nothing",
     "end_can_be_sent",
     "ends_absorb",
+    "errors_in_a_row_are_bounded",
     "every_law_holds",
     "fold_ignores_chunks",
     "forgeries",
@@ -104,6 +107,7 @@ __all__ = (
     "step_is_total",
     "tokens_keep_their_limit",
     "tool_calls_keep_their_limits",
+    "tools_are_found_before_they_run",
     "tools_run_only_if_permitted",
     "tools_start_at_most_once",
     "value_survives",

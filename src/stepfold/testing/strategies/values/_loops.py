@@ -192,7 +192,13 @@ def _run_events() -> SearchStrategy[events.Event]:
         st.builds(events.Waited, model_call_keys(), instants()),
         st.builds(events.StepPrepared, steps, step_plans() | hook_failures(), instants()),
         st.builds(events.CallRepaired, call_keys(), st.none() | strings(), instants()),
-        st.builds(events.CallBound, call_keys(), st.none() | strings(), instants()),
+        st.builds(
+            events.CallBound,
+            call_keys(),
+            st.none() | strings(),
+            instants(),
+            input=st.none() | strings(),
+        ),
         st.builds(
             events.ApprovalDecided,
             call_keys(),
@@ -437,7 +443,12 @@ def _states() -> SearchStrategy[loop.LoopState]:
         figures(),
     )
     inboxes = st.builds(loop.Inbox, tuples_of(messages_steered(), max_size=1), tuples_of(names()))
-    toolboxes = st.builds(loop.Toolbox, tuples_of(tool_calls(), max_size=1))
+    toolboxes = st.builds(
+        loop.Toolbox,
+        tuples_of(tool_calls(), max_size=1),
+        tuples_of(st.tuples(names(), counts), max_size=1),
+        tuples_of(names(), max_size=1),
+    )
     return st.builds(
         loop.LoopState, identities, instants(), transcripts, ledgers, phases(), inboxes, toolboxes
     )

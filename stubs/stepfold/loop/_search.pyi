@@ -1,0 +1,3 @@
+from stepfold.loop._program import ToolSpec
+
+def search_spec(name: str, description: str, max_results: int) -> ToolSpec: ...
