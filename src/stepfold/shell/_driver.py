@@ -65,7 +65,7 @@ from stepfold.ports import BLOCKING, KEEPER, Clock, LanguageModel
 from stepfold.shell._approval import approval_context
 from stepfold.shell._cancel import CancelHandle
 from stepfold.shell._children import children_of
-from stepfold.shell._execute import binding_error, call_of, execute
+from stepfold.shell._execute import call_of, execute
 from stepfold.shell._files import RunFiles
 from stepfold.shell._fitting import require_fitting
 from stepfold.shell._hooks import bound, decided, prepared, repaired, stop_checked
@@ -361,14 +361,10 @@ class Driver(Generic[D]):
     async def _bind(self, key: CallKey) -> None:
         call = call_of(self.state.phase, key)
         if call is not None:
-            error, text = await bound(self.runtime.hooks, call, self._binding_error, self.waiting)
+            runtime = self.runtime
+            check = lambda call: self._binding.error_of_call(call, runtime.tools)  # noqa: E731
+            error, text = await bound(runtime.hooks, call, check, self.waiting)
             await self.feed(CallBound(key, error, self.clock.now(), input=text))
-
-    def _binding_error(self, call: ToolCall) -> str | None:
-        if call.tool_name == self.program.output.tool:
-            return self._binding.error_of_call(call)
-        tool = self.runtime.tools.get(call.tool_name)  # none for what a client runs
-        return None if tool is None else binding_error(tool, call)
 
     async def _bind_output(self, at_step: int) -> None:
         phase = self.state.phase

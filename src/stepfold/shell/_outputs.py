@@ -1,10 +1,15 @@
-"""Building the output of a run with the user's own validators."""
+"""What the user's own validators say of arguments, and of the output of a run."""
 
-from typing import Final, final
+from collections.abc import Mapping
+from typing import Final, TypeVar, final
 
 from stepfold.loop import OutputSpec
+from stepfold.shell._execute import binding_error
 from stepfold.shell._runtime import BindOutput
+from stepfold.shell._tool import AnyTool
 from stepfold.values import Failure, JsonText, Success, ToolCall, UsageError
+
+D = TypeVar("D")
 
 
 @final
@@ -27,8 +32,11 @@ class OutputBinding:
             case Failure(fault):
                 return fault.message
 
-    def error_of_call(self, call: ToolCall) -> str | None:
-        """Say why the validators refuse the arguments of a call that gives the output."""
+    def error_of_call(self, call: ToolCall, tools: Mapping[str, AnyTool[D, object]]) -> str | None:
+        """Say why the validators refuse the arguments of a call: of a tool, or of the output's."""
+        if call.tool_name != self._output.tool:
+            tool = tools.get(call.tool_name)  # none for what a client runs
+            return None if tool is None else binding_error(tool, call)
         match self._output.check(call.input.strip() or "{}"):
             case Success(document):
                 return self.error_of(document)
