@@ -79,18 +79,39 @@ def test_rates_are_tokens_a_second() -> None:
 
 def test_a_reply_in_one_piece_has_no_streaming_rates() -> None:
     """What was not measured is `None`, not nothing."""
-    whole = Performance(response_time=2 * SECOND, step_time=2 * SECOND, output_tokens=10)
+    whole = Performance(
+        response_time=2 * SECOND, step_time=2 * SECOND, input_tokens=0, output_tokens=10
+    )
 
     assert whole.effective_total_tokens_per_second == 5.0
     assert whole.output_tokens_per_second is None
     assert whole.input_tokens_per_second is None
 
 
-@pytest.mark.parametrize(("tokens", "response_time"), [(None, SECOND), (0, SECOND), (5, 0)])
-def test_a_rate_without_tokens_or_time_is_zero(tokens: int | None, response_time: int) -> None:
-    """A rate is always a finite number."""
+@pytest.mark.parametrize(
+    ("tokens", "response_time", "rate"),
+    [(None, SECOND, None), (5, 0, None), (0, 0, None), (0, SECOND, 0.0), (5, SECOND, 5.0)],
+)
+def test_a_rate_is_finite_or_absent(
+    tokens: int | None, response_time: int, rate: float | None
+) -> None:
+    """Nothing is 0 but what was counted and came to nothing."""
     measured = Performance(
-        response_time=response_time, step_time=response_time, output_tokens=tokens
+        response_time=response_time,
+        step_time=response_time,
+        input_tokens=0,
+        output_tokens=tokens,
+        time_to_first_output=0,
+        streaming_time=response_time,
     )
 
-    assert measured.effective_output_tokens_per_second == 0.0
+    assert measured.effective_output_tokens_per_second == rate
+    assert measured.effective_total_tokens_per_second == rate
+    assert measured.output_tokens_per_second == rate
+    assert measured.input_tokens_per_second is None
+
+
+def test_a_total_of_which_a_part_is_unknown_is_unknown() -> None:
+    measured = Performance(response_time=SECOND, step_time=SECOND, output_tokens=5)
+
+    assert measured.effective_total_tokens_per_second is None

@@ -49,6 +49,9 @@ class Performance:
     `response_time` runs from the first attempt to the reply, failed attempts and pauses
     included; `step_time` goes on until the step came to rest. `tool_time` pairs call ids with
     the time that each took. The last three figures exist only for a streamed reply.
+
+    A rate is a finite number, or `None` where its tokens are unknown or its time is nothing: 0
+    means that no tokens came.
     """
 
     response_time: int
@@ -61,34 +64,31 @@ class Performance:
     chunk_gaps: ChunkGaps | None = None
 
     @property
-    def effective_output_tokens_per_second(self) -> float:
-        """Output tokens over the whole response time; 0 where either is unknown or nothing."""
+    def effective_output_tokens_per_second(self) -> float | None:
+        """Output tokens over the whole response time."""
         return _rate(self.output_tokens, self.response_time)
 
     @property
-    def effective_total_tokens_per_second(self) -> float:
+    def effective_total_tokens_per_second(self) -> float | None:
         """Input and output tokens over the whole response time."""
-        total = (self.input_tokens or 0) + (self.output_tokens or 0)
-        return _rate(total, self.response_time)
+        if self.input_tokens is None or self.output_tokens is None:
+            return None
+        return _rate(self.input_tokens + self.output_tokens, self.response_time)
 
     @property
     def output_tokens_per_second(self) -> float | None:
         """Output tokens over the time after the first output; `None` if not streamed."""
-        if self.streaming_time is None:
-            return None
         return _rate(self.output_tokens, self.streaming_time)
 
     @property
     def input_tokens_per_second(self) -> float | None:
         """Input tokens over the time to the first output; `None` if not streamed."""
-        if self.time_to_first_output is None:
-            return None
         return _rate(self.input_tokens, self.time_to_first_output)
 
 
-def _rate(tokens: int | None, nanoseconds: int) -> float:
-    if not tokens or nanoseconds <= 0:
-        return 0.0
+def _rate(tokens: int | None, nanoseconds: int | None) -> float | None:
+    if tokens is None or nanoseconds is None or nanoseconds <= 0:
+        return None
     return tokens * 1_000_000_000 / nanoseconds
 
 
