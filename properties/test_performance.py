@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +16,7 @@ figures = st.none() | st.integers(0, 10**12)
 
 @given(instants)
 def test_percentiles_are_the_smallest_gaps_that_enough_gaps_do_not_exceed(times: list[int]) -> None:
-    gaps = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+    gaps = [later - earlier for earlier, later in pairwise(times)]
     found = gaps_of(times)
 
     if not gaps:

@@ -1,6 +1,5 @@
 """Model calls: what a reply means, and what is done when there is none."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -20,12 +19,12 @@ from stepfold.loop._draft import Draft, Work
 from stepfold.loop._fold import normal_reply, unused_id
 from stepfold.loop._ids import IdSet
 from stepfold.loop._offer import tool_choice_of, visible_tools
-from stepfold.loop._program import Program, RetryPolicy, ToolSpec
+from stepfold.loop._program import Program, ToolSpec
 from stepfold.loop._record import write
+from stepfold.loop._retry import pause_before_retry
 from stepfold.loop._settings import settings_of
 from stepfold.loop._slots import Slot
 from stepfold.loop._state import Calling, Replied, Waiting
-from stepfold.loop._stop import SECOND
 from stepfold.loop.commands import CallModel, Wait
 from stepfold.loop.events import ModelFailed, ModelReplied
 from stepfold.loop.notes import ModelRetried
@@ -263,7 +262,8 @@ def on_failure(program: Program, out: Draft, calling: Calling, event: ModelFaile
     reason = event.reason
     partial, was_refused = event.partial, reason.kind in REJECTED
     cost = settle_attempt(program, out, calling, partial, was_refused=was_refused)
-    pause = pause_before_retry(program.retry, calling, reason, out.identity.seed)
+    place = f"{calling.step}/{calling.total}"
+    pause = pause_before_retry(program.retry, calling.attempt, reason, out.identity.seed, place)
     if pause is not None:
         until = out.now + pause
         again = evolve(calling, attempt=calling.attempt + 1, total=calling.total + 1)
@@ -298,30 +298,6 @@ def recall(program: Program, out: Draft, calling: Calling) -> None:
     out.reserved += calling.reserved
     out.reserved_cost += calling.reserved_cost
     out.phase = calling
-
-
-def pause_before_retry(
-    policy: RetryPolicy, calling: Calling, reason: ModelErrorReason, seed: int
-) -> int | None:
-    """Nanoseconds to wait before the next attempt of this model; `None` is no retry."""
-    if not reason.is_retryable or calling.attempt >= policy.max_retries:
-        return None
-    if reason.retry_after is not None:
-        if reason.retry_after > policy.max_retry_after * SECOND:
-            return None
-        return max(0, reason.retry_after)
-    try:
-        delay = min(policy.initial_delay * policy.factor**calling.attempt, policy.max_delay)
-    except OverflowError:
-        delay = policy.max_delay
-    return int(delay * jitter(policy.jitter, seed, calling) * SECOND)
-
-
-def jitter(share: float, seed: int, calling: Calling) -> float:
-    """A factor between `1 - share` and `1 + share`: keyed BLAKE2 of seed, step and attempt."""
-    position = f"{seed}/{calling.step}/{calling.total}".encode()
-    digest = hashlib.blake2b(position, digest_size=8).digest()
-    return 1 + share * (int.from_bytes(digest, "big") / (1 << 63) - 1)
 
 
 def next_model(program: Program, calling: Calling, reason: ModelErrorReason) -> str | None:

@@ -39,20 +39,20 @@ def default_settings(
         UsageError: the provider options have no JSON form.
     """
     pairs = tuple((headers or {}).items())
-    options = None if provider_options is None else _options(provider_options)
+    options = None if provider_options is None else json_options(provider_options)
 
     def change(request: ModelRequest) -> ModelRequest:
         return evolve(
             request,
             settings=_merged_settings(settings, request.settings),
-            headers=_merged_headers(pairs, request.headers),
+            headers=merged_headers(pairs, request.headers),
             provider_options=merge_options(options, request.provider_options),
         )
 
     return lambda model: RequestLayer(model, change)
 
 
-def _options(given: Mapping[str, object]) -> JsonText:
+def json_options(given: Mapping[str, object]) -> JsonText:
     try:
         return JsonText.of(given)
     except (TypeError, ValueError) as error:
@@ -79,7 +79,7 @@ def _known(own: T | None, default: T | None) -> T | None:
     return default if own is None else own
 
 
-def _merged_headers(
+def merged_headers(
     defaults: tuple[tuple[str, str], ...], given: tuple[tuple[str, str], ...]
 ) -> tuple[tuple[str, str], ...]:
     named = {name.lower() for name, _ in given}

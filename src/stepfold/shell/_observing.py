@@ -1,6 +1,6 @@
 """Observers: who is told what happens in a run, and cannot change it.
 
-Rules. What is to be told waits in one line, in the order in which it happened; whoever carries a
+Rules. What is to be told waits in one `Line`, in the order in which it happened; whoever carries a
 command on makes sure first that the line is empty. So an observer is told of one thing at a time,
 all of them in their order, before the loop goes on, whoever drives the run. Nobody is told of
 anything twice, not even an observer that was interrupted. What one raises goes to the log.
@@ -19,10 +19,16 @@ from stepfold.loop import Calling, LoopState, Program, Transition, request_of
 from stepfold.loop.commands import CallKey, ModelCallKey
 from stepfold.loop.events import Event, ModelFailed, ModelReplied, ToolReturned
 from stepfold.loop.notes import Note
-from stepfold.ports import BLOCKING
+from stepfold.ports import (
+    BLOCKING,
+    EmbeddingReply,
+    EmbeddingRequest,
+    RerankingReply,
+    RerankingRequest,
+)
 from stepfold.shell._tool import ToolContext, name_of
 from stepfold.shell._waiting import Waiting, missed_loop, needs_loop, run_now
-from stepfold.values import Instant, ModelRequest, ToolCall, UsageError
+from stepfold.values import Instant, ModelErrorReason, ModelRequest, ToolCall, UsageError
 
 
 @final
@@ -84,6 +90,60 @@ class ToolExecutionEnded:
 
 @final
 @frozen(order=False)
+class EmbeddingCallStarted:
+    """An embedding model is about to be asked for a batch; told of each attempt."""
+
+    run: str
+    batch: int
+    attempt: int
+    model: str
+    request: EmbeddingRequest
+    at: Instant
+
+
+@final
+@frozen(order=False)
+class EmbeddingCallEnded:
+    """An embedding model answered for a batch, or failed."""
+
+    run: str
+    batch: int
+    attempt: int
+    model: str
+    request: EmbeddingRequest
+    outcome: EmbeddingReply | ModelErrorReason
+    started: Instant
+    at: Instant
+
+
+@final
+@frozen(order=False)
+class RerankingCallStarted:
+    """A reranking model is about to be asked; told of each attempt."""
+
+    run: str
+    attempt: int
+    model: str
+    request: RerankingRequest
+    at: Instant
+
+
+@final
+@frozen(order=False)
+class RerankingCallEnded:
+    """A reranking model answered, or failed."""
+
+    run: str
+    attempt: int
+    model: str
+    request: RerankingRequest
+    outcome: RerankingReply | ModelErrorReason
+    started: Instant
+    at: Instant
+
+
+@final
+@frozen(order=False)
 class EventHappened:
     """An event changed the state; `transition` holds what that led to."""
 
@@ -99,6 +159,10 @@ Observation: TypeAlias = (
     | ToolExecutionStarted
     | ToolExecutionEnded
     | EventHappened
+    | EmbeddingCallStarted
+    | EmbeddingCallEnded
+    | RerankingCallStarted
+    | RerankingCallEnded
 )
 """Anything that an observer is told of."""
 
@@ -203,15 +267,9 @@ class Watch:
         waiting: Waiting,
     ) -> None:
         self._program = program
-        self._observers = observers
-        self._waiting = waiting
-        self._untold: deque[Observation] = deque(
-            [RunTakenUp(first.state.identity.run, program, first)]
-        )
-        self._told = 0  # how many observers know of the first of these
-        self._is_telling = False
-        self._freed: anyio.Event | None = None
+        self._line = Line(observers, waiting)
         self._at_work: dict[CallKey, ToolExecutionStarted] = {}
+        self._line.append(RunTakenUp(first.state.identity.run, program, first))
 
     def happened(self, before: LoopState, event: Event, transition: Transition) -> None:
         """Put an event in line that changed the state; it is told by the next `tell`."""
@@ -219,20 +277,41 @@ class Watch:
         match event:
             case (ModelReplied() | ModelFailed()) as answer if isinstance(before.phase, Calling):
                 request = request_of(self._program, before)
-                self._untold.append(ModelCallEnded(run, answer.key, request, answer))
+                self._line.append(ModelCallEnded(run, answer.key, request, answer))
             case ToolReturned(key) if key in self._at_work:
                 began = self._at_work.pop(key)
-                self._untold.append(ToolExecutionEnded(run, key, began.call, began.context, event))
+                self._line.append(ToolExecutionEnded(run, key, began.call, began.context, event))
             case _:
                 pass
-        self._untold.append(EventHappened(run, event, transition))
+        self._line.append(EventHappened(run, event, transition))
 
     async def begins(self, begun: ModelCallStarted | ToolExecutionStarted) -> None:
         """Tell that something begins, before it does."""
         if isinstance(begun, ToolExecutionStarted):
             self._at_work[begun.key] = begun
-        self._untold.append(begun)
-        await self.tell()
+        self._line.append(begun)
+        await self._line.tell()
+
+    async def tell(self) -> None:
+        """Return once everything in line is told."""
+        await self._line.tell()
+
+
+@final
+class Line:
+    """What observers are still to be told, in order."""
+
+    def __init__(self, observers: Sequence[Observer], waiting: Waiting) -> None:
+        self._observers = observers
+        self._waiting = waiting
+        self._untold: deque[Observation] = deque()
+        self._told = 0  # how many observers know of the first of these
+        self._is_telling = False
+        self._freed: anyio.Event | None = None
+
+    def append(self, seen: Observation) -> None:
+        """Put something at the end of the line."""
+        self._untold.append(seen)
 
     async def tell(self) -> None:
         """Return once everything in line is told."""

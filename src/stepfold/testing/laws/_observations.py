@@ -37,8 +37,6 @@ def observations_are_the_run(observations: Sequence[Observation], state: LoopSta
         require_equal(seen.run, first.run, "all observations of a run name it")
         require(ended is None or isinstance(seen, EventHappened), "an end is told with its event")
         match seen:
-            case RunTakenUp():
-                raise AssertionError("a driver takes a run up once")
             case ModelCallStarted(_, key) | ToolExecutionStarted(_, key):
                 started[key] = seen
             case ModelCallEnded() | ToolExecutionEnded():
@@ -48,6 +46,9 @@ def observations_are_the_run(observations: Sequence[Observation], state: LoopSta
                 require(ended is None or ended.event is seen.event, "an end is told of its event")
                 ended = None
                 here = _next(program, here, seen)
+            case _:
+                msg = f"a run has no observation like {seen!r:.200}"
+                raise AssertionError(msg)
     require_equal(here, state, "folding the observed events leads to the state of the run")
 
 
