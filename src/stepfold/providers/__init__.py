@@ -10,9 +10,9 @@ from stepfold.providers._endpoint import (
     ConnectionOptions,
     Endpoint,
 )
+from stepfold.providers._http_caller import WireCall
 from stepfold.providers._http_model import (
     HttpModel,
-    WireCall,
     WireCodec,
     WireDecoder,
 )

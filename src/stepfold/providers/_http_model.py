@@ -4,25 +4,25 @@ A protocol is a `WireCodec` of three functions that neither wait nor ask a clock
 protocols have in common, from a refused request to a connection that breaks, is here.
 """
 
-import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from types import TracebackType
-from typing import Generic, Protocol, Self, TypeVar, final
+from typing import Generic, Protocol, TypeVar, final
 
 from anyio import move_on_after
 from attrs import frozen
-from typing_extensions import override
 
 from stepfold.loop import parts_of
 from stepfold.ports import BLOCKING, ModelStream, SupportedUrls, streamed
-from stepfold.providers._endpoint import ClientOptions, Dialect, Endpoint, checked_address
-from stepfold.providers._failures import reason_of_response
+from stepfold.providers._endpoint import ClientOptions, Dialect, Endpoint
+from stepfold.providers._http_caller import (
+    HttpCaller,
+    WireCall,
+    connections_of,
+    endpoint_of,
+    refuse_errors,
+    secrets_of,
+)
 from stepfold.transport import (
-    BlockingHttpClient,
-    HttpClient,
     HttpConnections,
-    HttpLimits,
-    HttpRequest,
     HttpResponse,
     StreamedResponse,
     open_stream,
@@ -47,16 +47,6 @@ D_contra = TypeVar("D_contra", bound=Dialect, contravariant=True)
 # How long to wait for the end of a response whose last event has come, in seconds. It is
 # usually there already, and a connection that was read to its end can be used again.
 _PATIENCE_AT_THE_END = 0.1
-_SHORTEST_SECRET = 8
-
-
-@final
-@frozen(order=False)
-class WireCall:
-    """What goes on the wire, and what of the request could not be said there."""
-
-    request: HttpRequest
-    warnings: tuple[ModelWarning, ...] = ()
 
 
 class WireDecoder(Protocol):
@@ -130,7 +120,7 @@ class WireCodec(Generic[D_contra]):
 
 
 @final
-class HttpModel(Generic[D]):
+class HttpModel(HttpCaller[D]):
     """A model that speaks a protocol over HTTP; a `LanguageModel`.
 
     It needs no closing. A run keeps its connection until it rests; `async with model:` (or `with
@@ -138,27 +128,10 @@ class HttpModel(Generic[D]):
     """
 
     def __init__(
-        self,
-        codec: WireCodec[D],
-        endpoint: Endpoint[D],
-        *,
-        client: HttpClient | None = None,
-        blocking_client: BlockingHttpClient | None = None,
-        limits: HttpLimits | None = None,
+        self, codec: WireCodec[D], endpoint: Endpoint[D], connections: HttpConnections
     ) -> None:
+        super().__init__(endpoint, connections)
         self._codec = codec
-        self._endpoint = endpoint
-        self._connections = HttpConnections(client, blocking_client=blocking_client, limits=limits)
-
-    @property
-    def provider(self) -> str:
-        """Who runs the model: the key of its `provider_options`."""
-        return self._endpoint.dialect.provider
-
-    @property
-    def model_id(self) -> str:
-        """What the provider calls the model."""
-        return self._endpoint.model_id
 
     @property
     def supported_urls(self) -> SupportedUrls:
@@ -167,11 +140,6 @@ class HttpModel(Generic[D]):
         for media_type, expression in self._endpoint.dialect.fetched_urls:
             supported[media_type] = (*supported.get(media_type, ()), expression)
         return supported
-
-    @property
-    def endpoint(self) -> Endpoint[D]:
-        """Where the model is, and its dialect."""
-        return self._endpoint
 
     async def generate(self, request: ModelRequest, /) -> ModelReply:
         """Answer in one piece.
@@ -195,7 +163,7 @@ class HttpModel(Generic[D]):
                 self.provider,
                 headers=response.headers,
                 warnings=call.warnings,
-                secrets=_secrets(call.request),
+                secrets=secrets_of(call.request),
             )
             while not decoder.is_done:
                 for part in await _next_parts(response.chunks, decoder):
@@ -213,10 +181,8 @@ class HttpModel(Generic[D]):
         return self._stream(request)
 
     def _reply(self, call: WireCall, response: HttpResponse) -> ModelReply:
-        secrets = _secrets(call.request)
-        if not 200 <= response.status < 300:
-            reason = reason_of_response(response, now=time.time_ns(), secrets=secrets)
-            raise ModelError(reason)
+        secrets = secrets_of(call.request)
+        refuse_errors(response, secrets)
         outcome = self._codec.decode(
             response.body,
             self.provider,
@@ -229,38 +195,6 @@ class HttpModel(Generic[D]):
                 return reply
             case Failure(reason):
                 raise ModelError(reason)
-
-    async def __aenter__(self) -> Self:
-        """Keep connections open on this event loop until the block is left."""
-        await self._connections.__aenter__()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Close what was kept."""
-        await self._connections.__aexit__(kind, error, traceback)
-
-    def __enter__(self) -> Self:
-        """Keep connections of runs without an event loop open until the block is left."""
-        self._connections.__enter__()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Close what was kept."""
-        self._connections.__exit__(kind, error, traceback)
-
-    @override
-    def __repr__(self) -> str:
-        return f"<HttpModel {self.provider}/{self.model_id} at {self._endpoint.base_url}>"
 
 
 def http_model(
@@ -277,21 +211,8 @@ def http_model(
     Raises:
         UsageError: the address is not one of http or https.
     """
-    own = {name: value for name, value in headers.items() if value is not None}
-    given = {name.lower(): value for name, value in (options.get("headers") or {}).items()}
-    endpoint = Endpoint(
-        model_id=model_id,
-        base_url=checked_address(base_url),
-        headers=tuple((own | given).items()),
-        dialect=dialect,
-    )
-    return HttpModel(
-        codec,
-        endpoint,
-        client=options.get("client"),
-        blocking_client=options.get("blocking_client"),
-        limits=options.get("limits"),
-    )
+    endpoint = endpoint_of(model_id, dialect, base_url=base_url, headers=headers, options=options)
+    return HttpModel(codec, endpoint, connections_of(options))
 
 
 def _is_stream(response: StreamedResponse) -> bool:
@@ -322,14 +243,3 @@ async def _read_to_the_end(chunks: AsyncIterator[bytes]) -> None:
                 pass
         except ModelError:
             return
-
-
-def _secrets(request: HttpRequest) -> tuple[str, ...]:
-    """Header values that must not come back in a message: keys, with and without their scheme."""
-    return tuple(
-        secret
-        for name, value in request.headers
-        if name not in {"content-type", "accept", "user-agent"}
-        for secret in (value, value.rpartition(" ")[2])
-        if len(secret) >= _SHORTEST_SECRET
-    )

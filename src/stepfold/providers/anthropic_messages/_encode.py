@@ -6,7 +6,7 @@ from attrs import evolve
 
 from stepfold.loop import convert_to_model_prompt
 from stepfold.providers._endpoint import Endpoint
-from stepfold.providers._http_model import WireCall
+from stepfold.providers._http_caller import WireCall
 from stepfold.providers._requests import given_options, request_body, request_headers
 from stepfold.providers._wire import (
     Fragment,
