@@ -5,12 +5,21 @@ from stepfold.providers._chat_servers import (
     ChatServer,
     chat_model,
 )
+from stepfold.providers._embedding_registry import (
+    resolve_embedding_model,
+    resolve_reranking_model,
+)
 from stepfold.providers._endpoint import (
     ClientOptions,
     ConnectionOptions,
     Endpoint,
 )
 from stepfold.providers._http_caller import WireCall
+from stepfold.providers._http_embedding import (
+    EmbeddingDialect,
+    HttpEmbeddingModel,
+    HttpRerankingModel,
+)
 from stepfold.providers._http_model import (
     HttpModel,
     WireCodec,
@@ -31,6 +40,7 @@ from stepfold.providers.anthropic_messages import (
     MessagesModel,
     anthropic,
 )
+from stepfold.providers.cohere import cohere_embedding, cohere_reranking
 from stepfold.providers.google_generate import (
     GoogleDialect,
     GoogleModel,
@@ -42,6 +52,7 @@ from stepfold.providers.openai_chat import (
     openai,
     openai_compatible,
 )
+from stepfold.providers.openai_embeddings import openai_compatible_embedding, openai_embedding
 from stepfold.providers.responses import (
     ResponsesDialect,
     ResponsesModel,
@@ -57,10 +68,13 @@ __all__ = (
     "ChatServer",
     "ClientOptions",
     "ConnectionOptions",
+    "EmbeddingDialect",
     "Endpoint",
     "GoogleDialect",
     "GoogleModel",
+    "HttpEmbeddingModel",
     "HttpModel",
+    "HttpRerankingModel",
     "MessagesDialect",
     "MessagesModel",
     "ProtocolEntry",
@@ -72,10 +86,16 @@ __all__ = (
     "WireDecoder",
     "anthropic",
     "chat_model",
+    "cohere_embedding",
+    "cohere_reranking",
     "google",
     "openai",
     "openai_compatible",
+    "openai_compatible_embedding",
+    "openai_embedding",
     "openai_responses",
     "protocol_named",
+    "resolve_embedding_model",
     "resolve_model",
+    "resolve_reranking_model",
 )

@@ -2,14 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from typing import TypeAlias
 
+from stepfold.ports import EmbeddingRequest, RerankingRequest
 from stepfold.providers._endpoint import Dialect, Endpoint
 from stepfold.providers._wire import Fragment, options_of, to_wire
 from stepfold.values import JsonValue, ModelRequest, UsageError
 
+AnyRequest: TypeAlias = ModelRequest | EmbeddingRequest | RerankingRequest
+"""What a model of any kind is asked."""
+
 
 def given_options(
-    request: ModelRequest, provider: str, ours: AbstractSet[str]
+    request: AnyRequest, provider: str, ours: AbstractSet[str]
 ) -> dict[str, JsonValue]:
     """The options of a request for one provider, to take from.
 
@@ -26,7 +31,7 @@ def given_options(
 
 
 def request_headers(
-    request: ModelRequest, endpoint: Endpoint[Dialect], *, stream: bool
+    request: AnyRequest, endpoint: Endpoint[Dialect], *, stream: bool = False
 ) -> dict[str, str]:
     """The headers of a request; the later of two of one name wins."""
     headers = {

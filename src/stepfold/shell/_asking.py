@@ -15,7 +15,6 @@ from stepfold.loop import RetryPolicy, pause_before_retry
 from stepfold.ports import BLOCKING, KEEPER, Clock
 from stepfold.shell._clock import SystemClock
 from stepfold.shell._keeping import RunKeeper
-from stepfold.shell._model_failures import reason_of
 from stepfold.shell._observing import Line, Observation, Observer
 from stepfold.shell._waiting import LoopWaiting, ThreadWaiting, missed_loop, suspended_in
 from stepfold.values import (
@@ -94,7 +93,7 @@ class Asking:
         """Make a call, and make it again as the policy says.
 
         Raises:
-            UsageError: the model needs an event loop and there is none.
+            UsageError: the model refuses an option, or needs an event loop and there is none.
         """
         attempt = 0
         while True:
@@ -103,6 +102,8 @@ class Asking:
             error: Exception | None = None
             try:
                 reply = await ask.make()
+            except UsageError:  # an option that this model cannot take
+                raise
             except Exception as raised:
                 if BLOCKING.get() and missed_loop(raised):
                     raise _needs_loop(self._what, "the model") from raised
@@ -110,12 +111,13 @@ class Asking:
             else:
                 await self._tell(ask.ended(attempt, reply, started, self._clock.now()))
                 return Success(reply)
-            reason, now = reason_of(error), self._clock.now()
+            failed, now = _model_error(error), self._clock.now()
+            reason = failed.reason
             await self._tell(ask.ended(attempt, reason, started, now))
             place = f"{ask.place}/{attempt}"
             pause = pause_before_retry(self._policy, attempt, reason, self._seed, place)
             if pause is None:
-                return Failure(_model_error(error, reason))
+                return Failure(failed)
             await self._clock.sleep_until(now + pause)
             attempt += 1
 
@@ -134,9 +136,11 @@ class Asking:
             await self._keeper.aclose()
 
 
-def _model_error(error: Exception, reason: ModelErrorReason) -> ModelError:
+def _model_error(error: Exception) -> ModelError:
+    """What a model raised; any other exception is a fault in the model's own code."""
     if isinstance(error, ModelError):
         return error
+    reason = ModelErrorReason("unknown", f"the model raised {type(error).__name__}")
     wrapped = ModelError(reason)
     wrapped.__cause__ = error
     return wrapped

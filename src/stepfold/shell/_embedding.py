@@ -321,12 +321,20 @@ async def _all(
     if workers <= 1 or BLOCKING.get():
         await work()
     else:
+        faults: list[UsageError] = []
         async with anyio.create_task_group() as group:
 
             async def worker() -> None:
-                if not await work():
+                try:
+                    goes_on = await work()
+                except UsageError as fault:  # raised below, in no group
+                    faults.append(fault)
+                    goes_on = False
+                if not goes_on:
                     group.cancel_scope.cancel()
 
             for _ in range(workers):
                 group.start_soon(worker)
+        if faults:
+            raise faults[0]
     return [answers[index] for index in sorted(answers)]

@@ -20,6 +20,7 @@ from stepfold.loop._prompt import convert_to_model_prompt
 from stepfold.loop._prune import Pruning, ToolCallPruning, prune_messages
 from stepfold.loop._replay import Diverged, JournalEntry, JournalHeader, command_ids, replay
 from stepfold.loop._request import request_of
+from stepfold.loop._retry import pause_before_retry
 from stepfold.loop._search import search_spec
 from stepfold.loop._signing import ApprovalSecret
 from stepfold.loop._slots import Approval, Slot, SlotStatus
@@ -142,6 +143,7 @@ __all__ = (
     "offered_tools",
     "open_requests",
     "parts_of",
+    "pause_before_retry",
     "pending",
     "prune_messages",
     "repair_history",

@@ -7,6 +7,13 @@ from stepfold.ports._download import (
     supported_urls_of,
     supports_url,
 )
+from stepfold.ports._embedding import (
+    Embedding,
+    EmbeddingMiddleware,
+    EmbeddingModel,
+    EmbeddingReply,
+    EmbeddingRequest,
+)
 from stepfold.ports._journal import Journal
 from stepfold.ports._keeping import KEEPER, Keeper, Kept
 from stepfold.ports._model import (
@@ -17,6 +24,7 @@ from stepfold.ports._model import (
     model_name,
     streamed,
 )
+from stepfold.ports._reranking import Ranked, RerankingModel, RerankingReply, RerankingRequest
 
 __all__ = (
     "BLOCKING",
@@ -24,12 +32,21 @@ __all__ = (
     "Clock",
     "Download",
     "Downloaded",
+    "Embedding",
+    "EmbeddingMiddleware",
+    "EmbeddingModel",
+    "EmbeddingReply",
+    "EmbeddingRequest",
     "Journal",
     "Keeper",
     "Kept",
     "LanguageModel",
     "Middleware",
     "ModelStream",
+    "Ranked",
+    "RerankingModel",
+    "RerankingReply",
+    "RerankingRequest",
     "SupportedUrls",
     "compose",
     "model_name",

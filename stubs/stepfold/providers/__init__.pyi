@@ -1,11 +1,20 @@
 from stepfold.providers._chat_servers import CHAT_SERVERS, ChatServer, chat_model
+from stepfold.providers._embedding_registry import resolve_embedding_model, resolve_reranking_model
 from stepfold.providers._endpoint import ClientOptions, ConnectionOptions, Endpoint
-from stepfold.providers._http_model import HttpModel, WireCall, WireCodec, WireDecoder
+from stepfold.providers._http_caller import WireCall
+from stepfold.providers._http_embedding import (
+    EmbeddingDialect,
+    HttpEmbeddingModel,
+    HttpRerankingModel,
+)
+from stepfold.providers._http_model import HttpModel, WireCodec, WireDecoder
 from stepfold.providers._protocols import PROTOCOLS, ProtocolEntry, protocol_named
 from stepfold.providers._registry import PROVIDERS, ProviderEntry, resolve_model
 from stepfold.providers.anthropic_messages import MessagesDialect, MessagesModel, anthropic
+from stepfold.providers.cohere import cohere_embedding, cohere_reranking
 from stepfold.providers.google_generate import GoogleDialect, GoogleModel, google
 from stepfold.providers.openai_chat import ChatDialect, ChatModel, openai, openai_compatible
+from stepfold.providers.openai_embeddings import openai_compatible_embedding, openai_embedding
 from stepfold.providers.responses import ResponsesDialect, ResponsesModel, openai_responses
 
 __all__ = (
@@ -17,10 +26,13 @@ __all__ = (
     "ChatServer",
     "ClientOptions",
     "ConnectionOptions",
+    "EmbeddingDialect",
     "Endpoint",
     "GoogleDialect",
     "GoogleModel",
+    "HttpEmbeddingModel",
     "HttpModel",
+    "HttpRerankingModel",
     "MessagesDialect",
     "MessagesModel",
     "ProtocolEntry",
@@ -32,10 +44,16 @@ __all__ = (
     "WireDecoder",
     "anthropic",
     "chat_model",
+    "cohere_embedding",
+    "cohere_reranking",
     "google",
     "openai",
     "openai_compatible",
+    "openai_compatible_embedding",
+    "openai_embedding",
     "openai_responses",
     "protocol_named",
+    "resolve_embedding_model",
     "resolve_model",
+    "resolve_reranking_model",
 )

@@ -1,10 +1,9 @@
-from types import TracebackType
-from typing import Generic, Protocol, Self, TypeVar, final
+from typing import Generic, Protocol, TypeVar, final
 from attrs import frozen
-from typing_extensions import override
 from stepfold.ports import ModelStream, SupportedUrls
 from stepfold.providers._endpoint import Dialect, Endpoint
-from stepfold.transport import BlockingHttpClient, HttpClient, HttpLimits, HttpRequest
+from stepfold.providers._http_caller import HttpCaller, WireCall
+from stepfold.transport import HttpConnections
 from stepfold.values import (
     ModelErrorReason,
     ModelReply,
@@ -16,12 +15,6 @@ from stepfold.values import (
 
 D = TypeVar("D", bound=Dialect)
 D_contra = TypeVar("D_contra", bound=Dialect, contravariant=True)
-
-@final
-@frozen(order=False)
-class WireCall:
-    request: HttpRequest
-    warnings: tuple[ModelWarning, ...] = ()
 
 class WireDecoder(Protocol):
     @property
@@ -65,39 +58,11 @@ class WireCodec(Generic[D_contra]):
     decoder: MakeDecoder
 
 @final
-class HttpModel(Generic[D]):
+class HttpModel(HttpCaller[D]):
     def __init__(
-        self,
-        codec: WireCodec[D],
-        endpoint: Endpoint[D],
-        *,
-        client: HttpClient | None = None,
-        blocking_client: BlockingHttpClient | None = None,
-        limits: HttpLimits | None = None,
+        self, codec: WireCodec[D], endpoint: Endpoint[D], connections: HttpConnections
     ) -> None: ...
-    @property
-    def provider(self) -> str: ...
-    @property
-    def model_id(self) -> str: ...
     @property
     def supported_urls(self) -> SupportedUrls: ...
-    @property
-    def endpoint(self) -> Endpoint[D]: ...
     async def generate(self, request: ModelRequest, /) -> ModelReply: ...
     def stream(self, request: ModelRequest, /) -> ModelStream: ...
-    async def __aenter__(self) -> Self: ...
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None: ...
-    def __enter__(self) -> Self: ...
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None: ...
-    @override
-    def __repr__(self) -> str: ...

@@ -6,6 +6,7 @@ from stepfold.shell._approval import (
     ToolApproval,
     Verdict,
 )
+from stepfold.shell._asking import ModelCallOptions
 from stepfold.shell._cancel import CancelHandle
 from stepfold.shell._children import ChildRun, ChildRuns
 from stepfold.shell._clock import SystemClock
@@ -20,6 +21,16 @@ from stepfold.shell._declare import (
 )
 from stepfold.shell._drive import drive, drive_sync, driven, driven_sync
 from stepfold.shell._driver import Driver
+from stepfold.shell._embedding import (
+    Embedded,
+    EmbeddedMany,
+    embed,
+    embed_many,
+    embed_many_sync,
+    embed_sync,
+    try_embed,
+    try_embed_many,
+)
 from stepfold.shell._emulate_tools import emulate_tools
 from stepfold.shell._execute import encoded_outcome
 from stepfold.shell._hooks import (
@@ -38,6 +49,11 @@ from stepfold.shell._middleware_defaults import (
     default_instructions,
     default_settings,
 )
+from stepfold.shell._middleware_embedding import (
+    default_embedding_settings,
+    map_embedding_request,
+    wrap_embedding_model,
+)
 from stepfold.shell._middleware_layers import (
     map_reply,
     map_request,
@@ -48,17 +64,22 @@ from stepfold.shell._middleware_limits import limit_concurrency, limit_rate
 from stepfold.shell._middleware_logged import logged
 from stepfold.shell._middleware_text import extract_json, extract_reasoning
 from stepfold.shell._observing import (
+    EmbeddingCallEnded,
+    EmbeddingCallStarted,
     EventHappened,
     ModelCallEnded,
     ModelCallStarted,
     Observation,
     Observer,
+    RerankingCallEnded,
+    RerankingCallStarted,
     RunTakenUp,
     ToolExecutionEnded,
     ToolExecutionStarted,
     on,
 )
 from stepfold.shell._provider_tool import OfferedTool, provider_tool, provider_tools_by_name
+from stepfold.shell._reranking import RankedDocument, Reranked, rerank, rerank_sync, try_rerank
 from stepfold.shell._runtime import Runtime, tools_by_name
 from stepfold.shell._shown import ShownToolDecorator
 from stepfold.shell._steering import Steering
@@ -78,21 +99,30 @@ __all__ = (
     "ClientToolDecorator",
     "ClientToolKeywords",
     "Driver",
+    "Embedded",
+    "EmbeddedMany",
+    "EmbeddingCallEnded",
+    "EmbeddingCallStarted",
     "EventHappened",
     "Hooks",
     "MemoryJournal",
     "MemoryReplyStore",
     "ModelCallEnded",
+    "ModelCallOptions",
     "ModelCallStarted",
     "NeedsApproval",
     "Observation",
     "Observer",
     "OfferedTool",
     "PrepareStep",
+    "RankedDocument",
     "RefineToolInput",
     "RepairContext",
     "RepairToolCall",
     "ReplyStore",
+    "Reranked",
+    "RerankingCallEnded",
+    "RerankingCallStarted",
     "RunPart",
     "RunTakenUp",
     "Runtime",
@@ -117,6 +147,7 @@ __all__ = (
     "add_tool_input_examples",
     "caching",
     "client_tool",
+    "default_embedding_settings",
     "default_instructions",
     "default_settings",
     "drive",
@@ -124,6 +155,10 @@ __all__ = (
     "driven",
     "driven_sync",
     "dynamic_tool",
+    "embed",
+    "embed_many",
+    "embed_many_sync",
+    "embed_sync",
     "emulate_tools",
     "encoded_outcome",
     "extract_json",
@@ -131,14 +166,21 @@ __all__ = (
     "limit_concurrency",
     "limit_rate",
     "logged",
+    "map_embedding_request",
     "map_reply",
     "map_request",
     "on",
     "provider_tool",
     "provider_tools_by_name",
+    "rerank",
+    "rerank_sync",
     "simulate_streaming",
     "tool",
     "tool_search",
     "tools_by_name",
+    "try_embed",
+    "try_embed_many",
+    "try_rerank",
+    "wrap_embedding_model",
     "wrap_language_model",
 )

@@ -5,7 +5,7 @@ from stepfold.loop import Progress
 from stepfold.loop.events import StepPlan
 from stepfold.shell._approval import ApprovalPolicy, ApprovalRule
 from stepfold.shell._step_context import StepContext
-from stepfold.values import Message, Stop, ToolCall, ToolDefinition
+from stepfold.values import JsonObject, Message, Stop, ToolCall, ToolDefinition
 
 D = TypeVar("D")
 D_co = TypeVar("D_co", covariant=True)
@@ -28,6 +28,9 @@ class StopContext(Generic[D_co]):
 
 PrepareStep: TypeAlias = Callable[[StepContext[D]], Awaitable[StepPlan | None] | StepPlan | None]
 RepairToolCall: TypeAlias = Callable[[RepairContext[D]], Awaitable[str | None] | str | None]
+RefineToolInput: TypeAlias = Callable[
+    [JsonObject], Mapping[str, object] | Awaitable[Mapping[str, object]]
+]
 StopCheck: TypeAlias = Callable[[StopContext[D]], Awaitable[Stop | None] | Stop | None]
 
 @final

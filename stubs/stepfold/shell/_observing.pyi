@@ -5,9 +5,10 @@ from stepfold.loop import LoopState, Program, Transition
 from stepfold.loop.commands import CallKey, ModelCallKey
 from stepfold.loop.events import Event, ModelFailed, ModelReplied, ToolReturned
 from stepfold.loop.notes import Note
+from stepfold.ports import EmbeddingReply, EmbeddingRequest, RerankingReply, RerankingRequest
 from stepfold.shell._tool import ToolContext
 from stepfold.shell._waiting import Waiting
-from stepfold.values import Instant, ModelRequest, ToolCall
+from stepfold.values import Instant, ModelErrorReason, ModelRequest, ToolCall
 
 @final
 @frozen(order=False)
@@ -53,6 +54,48 @@ class ToolExecutionEnded:
 
 @final
 @frozen(order=False)
+class EmbeddingCallStarted:
+    run: str
+    batch: int
+    attempt: int
+    model: str
+    request: EmbeddingRequest
+    at: Instant
+
+@final
+@frozen(order=False)
+class EmbeddingCallEnded:
+    run: str
+    batch: int
+    attempt: int
+    model: str
+    request: EmbeddingRequest
+    outcome: EmbeddingReply | ModelErrorReason
+    started: Instant
+    at: Instant
+
+@final
+@frozen(order=False)
+class RerankingCallStarted:
+    run: str
+    attempt: int
+    model: str
+    request: RerankingRequest
+    at: Instant
+
+@final
+@frozen(order=False)
+class RerankingCallEnded:
+    run: str
+    attempt: int
+    model: str
+    request: RerankingRequest
+    outcome: RerankingReply | ModelErrorReason
+    started: Instant
+    at: Instant
+
+@final
+@frozen(order=False)
 class EventHappened:
     run: str
     event: Event
@@ -65,6 +108,10 @@ Observation: TypeAlias = (
     | ToolExecutionStarted
     | ToolExecutionEnded
     | EventHappened
+    | EmbeddingCallStarted
+    | EmbeddingCallEnded
+    | RerankingCallStarted
+    | RerankingCallEnded
 )
 Observer: TypeAlias = Callable[[Observation], Awaitable[None] | None]
 N = TypeVar("N", bound=Note)

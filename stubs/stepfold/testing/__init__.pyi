@@ -1,4 +1,9 @@
 from stepfold.testing._clock import VirtualClock
+from stepfold.testing._embedding import (
+    ScriptedEmbeddingModel,
+    ScriptedRerankingModel,
+    hashed_embedding,
+)
 from stepfold.testing._reply import call, reply
 from stepfold.testing._run_script import ScriptOptions, run_script
 from stepfold.testing._scripted import Answer, AnswerFunction, Scripted, ScriptedModel
@@ -23,7 +28,9 @@ __all__ = (
     "Schedule",
     "ScriptOptions",
     "Scripted",
+    "ScriptedEmbeddingModel",
     "ScriptedModel",
+    "ScriptedRerankingModel",
     "Trace",
     "Turn",
     "VirtualClock",
@@ -31,6 +38,7 @@ __all__ = (
     "answered_command",
     "call",
     "carry_on",
+    "hashed_embedding",
     "reply",
     "run_script",
     "simulate",

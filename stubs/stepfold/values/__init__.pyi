@@ -106,6 +106,7 @@ from stepfold.values._run import (
     Stop,
     Stopped,
 )
+from stepfold.values._similarity import cosine_similarity
 from stepfold.values._stream import (
     Finish,
     Ping,
@@ -250,6 +251,7 @@ __all__ = (
     "UsageError",
     "UserMessage",
     "UserPart",
+    "cosine_similarity",
     "dump_json",
     "dump_tree",
     "fold",

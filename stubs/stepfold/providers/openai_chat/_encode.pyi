@@ -1,5 +1,5 @@
 from stepfold.providers._endpoint import Endpoint
-from stepfold.providers._http_model import WireCall
+from stepfold.providers._http_caller import WireCall
 from stepfold.providers.openai_chat._options import ChatDialect
 from stepfold.values import ModelRequest
 

@@ -1,5 +1,5 @@
 from stepfold.providers._endpoint import Endpoint
-from stepfold.providers._http_model import WireCall
+from stepfold.providers._http_caller import WireCall
 from stepfold.providers.responses._options import ResponsesDialect
 from stepfold.values import ModelRequest
 

@@ -1,0 +1,84 @@
+"""Embedding and reranking models by name, such as `openai/text-embedding-3-small`."""
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+from stepfold.ports import EmbeddingModel, RerankingModel
+from stepfold.values import UsageError
+
+M = TypeVar("M")
+
+_NAME = re.compile(r"([^/:\s]+)[/:](\S+)")
+
+
+def _openai(model_id: str) -> EmbeddingModel:
+    from stepfold.providers.openai_embeddings import openai_embedding
+
+    return openai_embedding(model_id)
+
+
+def _openai_compatible(model_id: str) -> EmbeddingModel:
+    from stepfold.providers.openai_embeddings import openai_compatible_embedding
+
+    base_url = os.environ.get("OPENAI_COMPATIBLE_BASE_URL", "").strip()
+    if not base_url:
+        raise UsageError(
+            f"openai-compatible/{model_id} needs an address: set the environment variable "
+            f"OPENAI_COMPATIBLE_BASE_URL to that of the server, such as http://localhost:8080/v1. "
+            f"In Python, openai_compatible_embedding({model_id!r}, base_url=…) does it too."
+        )
+    key = os.environ.get("OPENAI_COMPATIBLE_API_KEY")
+    return openai_compatible_embedding(model_id, base_url=base_url, api_key=key)
+
+
+def _cohere_embedding(model_id: str) -> EmbeddingModel:
+    from stepfold.providers.cohere import cohere_embedding
+
+    return cohere_embedding(model_id)
+
+
+def _cohere_reranking(model_id: str) -> RerankingModel:
+    from stepfold.providers.cohere import cohere_reranking
+
+    return cohere_reranking(model_id)
+
+
+_EMBEDDING: Mapping[str, Callable[[str], EmbeddingModel]] = {
+    "cohere": _cohere_embedding,
+    "openai": _openai,
+    "openai-compatible": _openai_compatible,
+}
+_RERANKING: Mapping[str, Callable[[str], RerankingModel]] = {"cohere": _cohere_reranking}
+
+
+def resolve_embedding_model(name: str) -> EmbeddingModel:
+    """Make the embedding model that a name stands for: `provider/model`, or `provider:model`.
+
+    Raises:
+        UsageError: the name has another form, there is no such provider, or the environment
+            lacks what the provider needs; the text says which, and what to do.
+    """
+    return _resolved(name, _EMBEDDING, "an embedding model", "openai/text-embedding-3-small")
+
+
+def resolve_reranking_model(name: str) -> RerankingModel:
+    """Make the reranking model that a name stands for: `provider/model`, or `provider:model`.
+
+    Raises:
+        UsageError: the name has another form, there is no such provider, or the environment
+            lacks what the provider needs; the text says which, and what to do.
+    """
+    return _resolved(name, _RERANKING, "a reranking model", "cohere/rerank-v3.5")
+
+
+def _resolved(name: str, makers: Mapping[str, Callable[[str], M]], what: str, example: str) -> M:
+    match = _NAME.fullmatch(name.strip())
+    make = None if match is None else makers.get(match[1])
+    if match is None or make is None:
+        raise UsageError(
+            f"expected {what} as provider/model, such as {example}, got {name!r}; "
+            f"providers: {', '.join(makers)}"
+        )
+    return make(match[2])

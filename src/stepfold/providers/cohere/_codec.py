@@ -1,0 +1,118 @@
+"""Cohere's `/v2/embed` and `/v2/rerank`, out and in.
+
+A model of Cohere wants to know what its vectors are for: `input_type` is `search_document`, unless
+`provider_options={"cohere": {"input_type": "search_query"}}` says otherwise.
+"""
+
+from stepfold.ports import (
+    Embedding,
+    EmbeddingReply,
+    EmbeddingRequest,
+    Ranked,
+    RerankingReply,
+    RerankingRequest,
+)
+from stepfold.providers._endpoint import Endpoint
+from stepfold.providers._http_caller import WireCall
+from stepfold.providers._http_embedding import EmbeddingDialect, json_call, score_of, vector_of
+from stepfold.providers._json import array_of, count_of, is_object, object_of, text_of
+from stepfold.providers._replies import kept_json, reply_object, violation
+from stepfold.values import (
+    Failure,
+    JsonText,
+    ModelErrorReason,
+    Outcome,
+    ResponseInfo,
+    Success,
+    Usage,
+)
+
+
+def encode_embedding(request: EmbeddingRequest, endpoint: Endpoint[EmbeddingDialect]) -> WireCall:
+    """Ask for vectors of floats.
+
+    Raises:
+        UsageError: an option has no JSON form, or would set what the request itself says.
+    """
+    body = {
+        "model": endpoint.model_id,
+        "texts": request.values,
+        "output_dimension": request.dimensions,
+        "embedding_types": ["float"],
+    }
+    return json_call(request, endpoint, "embed", body, {"input_type": "search_document"})
+
+
+def decode_embedding(
+    body: bytes, provider: str, *, headers: tuple[tuple[str, str], ...] = ()
+) -> Outcome[EmbeddingReply, ModelErrorReason]:
+    """Read the vectors, in the order of the texts."""
+    found = reply_object(body)
+    if isinstance(found, Failure):
+        return found
+    answer = found.unwrap()
+    vectors: list[Embedding] = []
+    for item in array_of(object_of(answer.get("embeddings")).get("float")):
+        vector = vector_of(item)
+        if vector is None:
+            return Failure(violation(f"the embedding {len(vectors)} is no array of numbers"))
+        vectors.append(vector)
+    return Success(
+        EmbeddingReply(
+            tuple(vectors),
+            _usage(answer),
+            response=ResponseInfo(text_of(answer.get("id")), headers=headers),
+            provider_metadata=_billed(answer, provider),
+        )
+    )
+
+
+def encode_reranking(request: RerankingRequest, endpoint: Endpoint[EmbeddingDialect]) -> WireCall:
+    """Ask for a ranking.
+
+    Raises:
+        UsageError: an option has no JSON form, or would set what the request itself says.
+    """
+    body = {
+        "model": endpoint.model_id,
+        "query": request.query,
+        "documents": request.documents,
+        "top_n": request.top_n,
+    }
+    return json_call(request, endpoint, "rerank", body)
+
+
+def decode_reranking(
+    body: bytes, provider: str, *, headers: tuple[tuple[str, str], ...] = ()
+) -> Outcome[RerankingReply, ModelErrorReason]:
+    """Read the ranking, best first."""
+    found = reply_object(body)
+    if isinstance(found, Failure):
+        return found
+    answer = found.unwrap()
+    ranking: list[Ranked] = []
+    for item in array_of(answer.get("results")):
+        entry = object_of(item)
+        index, score = count_of(entry.get("index")), score_of(entry.get("relevance_score"))
+        if index is None or score is None:
+            return Failure(violation(f"the result {len(ranking)} has no index or no score"))
+        ranking.append(Ranked(index, score))
+    return Success(
+        RerankingReply(
+            tuple(ranking),
+            _usage(answer),
+            response=ResponseInfo(text_of(answer.get("id")), headers=headers),
+            provider_metadata=_billed(answer, provider),
+        )
+    )
+
+
+def _usage(answer: dict[str, object]) -> Usage:
+    billed = object_of(object_of(answer.get("meta")).get("billed_units"))
+    return Usage(input_tokens=count_of(billed.get("input_tokens")))
+
+
+def _billed(answer: dict[str, object], provider: str) -> JsonText | None:
+    """What is charged for: tokens, or searches."""
+    billed = object_of(answer.get("meta")).get("billed_units")
+    return kept_json({provider: {"billed_units": billed}}) if is_object(billed) else None

@@ -1,0 +1,18 @@
+"""Embedding models that speak OpenAI's `/embeddings`: OpenAI's, and those of compatible servers.
+
+The codec is pure: `encode_embedding` makes an `HttpRequest` of an `EmbeddingRequest`,
+`decode_embedding` a reply of bytes.
+"""
+
+from stepfold.providers.openai_embeddings._codec import decode_embedding, encode_embedding
+from stepfold.providers.openai_embeddings._construct import (
+    openai_compatible_embedding,
+    openai_embedding,
+)
+
+__all__ = (
+    "decode_embedding",
+    "encode_embedding",
+    "openai_compatible_embedding",
+    "openai_embedding",
+)

@@ -1,0 +1,80 @@
+"""How a user names an embedding model of OpenAI or of a compatible server."""
+
+import os
+
+from typing_extensions import Unpack
+
+from stepfold.ports import EmbeddingReply, EmbeddingRequest
+from stepfold.providers._endpoint import ClientOptions, ConnectionOptions
+from stepfold.providers._http_caller import connections_of, endpoint_of
+from stepfold.providers._http_embedding import AnswerCodec, EmbeddingDialect, HttpEmbeddingModel
+from stepfold.providers._keys import key_of
+from stepfold.providers.openai_embeddings._codec import decode_embedding, encode_embedding
+
+_CODEC: AnswerCodec[EmbeddingRequest, EmbeddingReply] = AnswerCodec(
+    encode_embedding, decode_embedding
+)
+_OPENAI = EmbeddingDialect(provider="openai", max_values_per_call=2048)
+_BASE_URL = "https://api.openai.com/v1"
+
+
+def openai_embedding(
+    model_id: str,
+    *,
+    organization: str | None = None,
+    project: str | None = None,
+    **options: Unpack[ConnectionOptions],
+) -> HttpEmbeddingModel:
+    """An embedding model of OpenAI, such as `text-embedding-3-small`.
+
+    The key and the address are those given, else `OPENAI_API_KEY` and `OPENAI_BASE_URL` of the
+    environment.
+
+    Raises:
+        UsageError: there is no key, or the address is not one of http or https.
+    """
+    key = key_of(
+        options.get("api_key"),
+        model=f"openai/{model_id}",
+        variable="OPENAI_API_KEY",
+        made_at="https://platform.openai.com/api-keys",
+    )
+    endpoint = endpoint_of(
+        model_id,
+        _OPENAI,
+        base_url=options.get("base_url") or os.environ.get("OPENAI_BASE_URL") or _BASE_URL,
+        headers={
+            "authorization": f"Bearer {key}",
+            "openai-organization": organization or None,
+            "openai-project": project or None,
+        },
+        options=options,
+    )
+    return HttpEmbeddingModel(_CODEC, endpoint, connections_of(options))
+
+
+def openai_compatible_embedding(
+    model_id: str,
+    *,
+    base_url: str,
+    provider: str = "openai-compatible",
+    max_values_per_call: int | None = 2048,
+    **options: Unpack[ClientOptions],
+) -> HttpEmbeddingModel:
+    """An embedding model of any server with `/embeddings` below `base_url`, `/v1` included.
+
+    `provider` names it, and its `provider_options`; `max_values_per_call` is how many texts one
+    call may hold. Nothing is read from the environment.
+
+    Raises:
+        UsageError: the address is not one of http or https.
+    """
+    key = (options.get("api_key") or "").strip()
+    endpoint = endpoint_of(
+        model_id,
+        EmbeddingDialect(provider=provider, max_values_per_call=max_values_per_call),
+        base_url=base_url,
+        headers={"authorization": f"Bearer {key}" if key else None},
+        options=options,
+    )
+    return HttpEmbeddingModel(_CODEC, endpoint, connections_of(options))

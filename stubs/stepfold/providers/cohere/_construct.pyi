@@ -1,0 +1,6 @@
+from typing_extensions import Unpack
+from stepfold.providers._endpoint import ConnectionOptions
+from stepfold.providers._http_embedding import HttpEmbeddingModel, HttpRerankingModel
+
+def cohere_embedding(model_id: str, **options: Unpack[ConnectionOptions]) -> HttpEmbeddingModel: ...
+def cohere_reranking(model_id: str, **options: Unpack[ConnectionOptions]) -> HttpRerankingModel: ...

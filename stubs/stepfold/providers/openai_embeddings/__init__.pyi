@@ -1,0 +1,12 @@
+from stepfold.providers.openai_embeddings._codec import decode_embedding, encode_embedding
+from stepfold.providers.openai_embeddings._construct import (
+    openai_compatible_embedding,
+    openai_embedding,
+)
+
+__all__ = (
+    "decode_embedding",
+    "encode_embedding",
+    "openai_compatible_embedding",
+    "openai_embedding",
+)

@@ -1,0 +1,3 @@
+from collections.abc import Sequence
+
+def cosine_similarity(left: Sequence[float], right: Sequence[float], /) -> float: ...
