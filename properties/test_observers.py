@@ -62,6 +62,8 @@ def timeless(seen: Observation) -> object:
         case EventHappened(run, event, transition):
             notes = [type(note).__name__ for note in transition.notes]
             return "event", run, _bare(event), command_ids(transition), notes
+        case _:
+            raise AssertionError(seen)  # that a run neither embeds nor ranks
 
 
 def _bare(event: Event) -> object:
