@@ -361,10 +361,11 @@ class Driver(Generic[D]):
     async def _bind(self, key: CallKey) -> None:
         call = call_of(self.state.phase, key)
         if call is not None:
-            runtime = self.runtime
-            check = lambda call: self._binding.error_of_call(call, runtime.tools)  # noqa: E731
-            error, text = await bound(runtime.hooks, call, check, self.waiting)
+            error, text = await bound(self.runtime.hooks, call, self._binding_error, self.waiting)
             await self.feed(CallBound(key, error, self.clock.now(), input=text))
+
+    def _binding_error(self, call: ToolCall) -> str | None:
+        return self._binding.error_of_call(call, self.runtime.tools)
 
     async def _bind_output(self, at_step: int) -> None:
         phase = self.state.phase
