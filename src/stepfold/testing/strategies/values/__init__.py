@@ -6,25 +6,17 @@ sizes are small, since laws about values fail on small ones.
 """
 
 from stepfold.testing.strategies.values._loops import (
-    approvals,
     call_keys,
-    calls_in_flight,
     findings,
     grants,
-    journal_entries,
-    journal_headers,
     messages_steered,
     model_call_keys,
-    phases,
     run_commands,
     run_events,
     run_notes,
-    slots,
     spendings,
-    states,
     step_plans,
     tool_outcomes,
-    transitions,
 )
 from stepfold.testing.strategies.values._parts import (
     approval_requests,
@@ -53,6 +45,16 @@ from stepfold.testing.strategies.values._parts import (
     tool_outputs,
     tool_results,
     tuples_of,
+)
+from stepfold.testing.strategies.values._states import (
+    approvals,
+    calls_in_flight,
+    journal_entries,
+    journal_headers,
+    phases,
+    slots,
+    states,
+    transitions,
 )
 from stepfold.testing.strategies.values._values import (
     assistant_messages,
