@@ -139,6 +139,20 @@ def shown_wrongly_too(city: str) -> Outcome[str, Missing]:
     return Success(city)
 
 
+def described(deps: Deps) -> str:
+    return deps.city
+
+
+@tool(description=described)
+def described_plain(city: str) -> Forecast:
+    return Forecast(1.0)
+
+
+@tool(description=described, timeout=5)
+async def described_with_context(context: ToolContext[Deps], city: str) -> Forecast:
+    return Forecast(1.0)
+
+
 async def with_schema(context: ToolContext[Deps], given: Mapping[str, object]) -> Forecast:
     return Forecast(1.0)
 
@@ -203,6 +217,8 @@ def results_are_exact(run: Run[str], store: Store) -> None:
     assert_type(run.results_of(shown_async_outcome), tuple[Forecast, ...])
     assert_type(run.results_of(shown_items), tuple[Forecast, ...])
     assert_type(run.results_of(shown_sync_items), tuple[Forecast, ...])
+    assert_type(run.results_of(described_plain), tuple[Forecast, ...])
+    assert_type(run.results_of(described_with_context), tuple[Forecast, ...])
     assert_type(run.results_of(dynamic), tuple[Forecast, ...])
     assert_type(run.results_of(lambda_tool), tuple[int, ...])
     assert_type(run.results_of(asked), tuple[bool, ...])
@@ -222,6 +238,8 @@ def tools_know_what_they_need(store: Store) -> None:
     _for_deps: AnyTool[Deps, object] = with_context
     _also_for_deps: AnyTool[Deps, object] = plain
     _dynamic: AnyTool[Deps, object] = dynamic
+    _described: AnyTool[Deps, object] = described_plain
+    _described_for_others: AnyTool[object, object] = described_plain  # type: ignore[assignment]  # pyright: ignore[reportAssignmentType]
     _of_lambda: AnyTool[object, object] = lambda_tool
     _shown: AnyTool[Deps, object] = shown_async_outcome
     _dynamic_for_others: AnyTool[int, object] = dynamic  # type: ignore[assignment]  # pyright: ignore[reportAssignmentType]

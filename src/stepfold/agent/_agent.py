@@ -62,6 +62,7 @@ from stepfold.shell import (
     SystemClock,
     ToolApproval,
     driven,
+    is_described,
     tools_by_name,
 )
 from stepfold.values import (
@@ -145,8 +146,9 @@ class Agent(Generic[Deps_contra, Out_co]):
             raise UsageError(f"tools: expected one tool of each name, got two of {twice!r}")
         specs = {**{name: tool.spec for name, tool in table.items()}, **searches}
         given = with_output_tool(specs_under(self._hooks, specs), self.output.tool)
+        described = any(map(is_described, self._tools))
         self.program: Program = program_of(
-            names, given, own, self.output.spec, self._hooks, options
+            names, given, own, self.output.spec, self._hooks, options, prepares=described
         )
 
     # --- running ------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from stepfold.agent._answers import Answer, CallAnswer
 from stepfold.agent._options import RunOptions
 from stepfold.agent._output import Output
 from stepfold.loop import (
+    Named,
     StopCondition,
     ToolSpec,
     all_of,
@@ -227,6 +228,30 @@ def require_choice(given: ToolChoice, tools: Sequence[str]) -> None:
         f"tool_choice: expected 'auto', 'none', 'required' or a NamedTool, got {_shown(choice)}"
         f"{advice}"
     )
+
+
+def tool_names(argument: str, given: Sequence[str | Named] | None) -> tuple[str, ...] | None:
+    """Tools, or their names, by name.
+
+    Raises:
+        UsageError: they are no sequence, or something in it is neither.
+    """
+    if given is None:
+        return None
+    _require_tools(argument, given)
+    return tuple(_tool_name(f"{argument}[{index}]", one) for index, one in enumerate(given))
+
+
+def _require_tools(argument: str, given: object) -> None:
+    if not _is_sequence(given):
+        raise UsageError(f"{argument}: expected tools or their names, got {_shown(given)}")
+
+
+def _tool_name(argument: str, given: object) -> str:
+    name: object = given if isinstance(given, str) else getattr(given, "name", None)
+    if not isinstance(name, str):
+        raise UsageError(f"{argument}: expected a tool or its name, got {_shown(given)}")
+    return name
 
 
 def json_object(argument: str, given: Mapping[str, object] | None) -> JsonText | None:

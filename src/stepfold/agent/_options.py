@@ -6,7 +6,7 @@ from typing import Required
 from typing_extensions import TypedDict
 
 from stepfold.agent._transforms import StreamTransform
-from stepfold.loop import Limits, RetryPolicy, StopCondition, Timeouts
+from stepfold.loop import Limits, Named, RetryPolicy, StopCondition, Timeouts
 from stepfold.ports import Clock, Download, Journal, LanguageModel
 from stepfold.shell import CancelHandle, Observer, RefineToolInput, Steering, ToolContext
 from stepfold.values import CallSettings, Price, ToolChoice
@@ -61,7 +61,10 @@ class AgentOptions(ObserverOptions, total=False):
     although the model wants to go on; `limits` are hard budgets. `prices` says what tokens cost,
     by ids of models: they are needed for `Limits(cost=…)` and for `run.cost`. `settings` are
     temperature, seed and the like. `tool_choice` says whether the model may, must or must not
-    call tools, in every step. `retry` says when a failed model call is made again.
+    call tools, in every step. `active_tools` are those that the model is told of, by default all
+    and with `[]` none; `tool_order` lists those that it is told of first, before the others, which
+    are then sorted by name. Both take tools or their names, and a `StepPlan` may say otherwise.
+    `retry` says when a failed model call is made again.
     `provider_options` is what only one provider understands, by provider. `refine_tool_input` are
     functions by the names of tools: each gives the arguments that a call shall have in place of
     the model's, before anybody is asked about it and anything runs. `concurrency` is how
@@ -82,6 +85,8 @@ class AgentOptions(ObserverOptions, total=False):
     prices: Mapping[str, Price] | None
     settings: CallSettings
     tool_choice: ToolChoice
+    active_tools: Sequence[str | Named] | None
+    tool_order: Sequence[str | Named] | None
     retry: RetryPolicy | None
     fallback_models: Sequence[str | LanguageModel]
     provider_options: Mapping[str, object] | None

@@ -10,6 +10,7 @@ from stepfold.agent._checks import (
     json_object,
     require_choice,
     require_kind,
+    tool_names,
 )
 from stepfold.agent._options import AgentOptions
 from stepfold.loop import (
@@ -39,8 +40,10 @@ def program_of(
     output: OutputSpec,
     hooks: Hooks[Never],
     options: AgentOptions,
+    *,
+    prepares: bool = False,
 ) -> Program:
-    """Make the program of an agent.
+    """Make the program of an agent; some tool `prepares` its own description, or none.
 
     Raises:
         UsageError: an option is of the wrong kind; the text names it.
@@ -64,6 +67,8 @@ def program_of(
         instructions=instructions,
         settings=settings,
         tool_choice=tool_choice,
+        active_tools=tool_names("active_tools", options.get("active_tools")),
+        tool_order=tool_names("tool_order", options.get("tool_order")),
         output=output,
         stop_when=(stops_by_default() if stop_when is None else checked_condition(stop_when)),
         limits=Limits() if limits is None else limits,
@@ -72,7 +77,7 @@ def program_of(
         timeouts=_timeouts(options.get("timeout")),
         provider_options=json_object("provider_options", options.get("provider_options")),
         allow_system_messages=options.get("allow_system_messages", False),
-        prepares=hooks.prepare_step is not None,
+        prepares=hooks.prepare_step is not None or prepares,
         repairs=hooks.repair_tool_call is not None,
         tool_approval_secret=options.get("tool_approval_secret"),
         checks_stop=hooks.stop_check is not None,

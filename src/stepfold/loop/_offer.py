@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from stepfold.loop._order import offered
 from stepfold.loop._program import Program, ToolSpec
 from stepfold.loop._state import Calling, LoopState, Toolbox, Working
 from stepfold.loop.events import StepPlan
@@ -11,24 +12,35 @@ from stepfold.values import NamedTool, ProviderTool, ToolChoice
 def visible_tools(
     program: Program, toolbox: Toolbox, plan: StepPlan | None
 ) -> Mapping[str, ToolSpec]:
-    """The tools that the model is told of in a step, but for the provider's own."""
-    active = None if plan is None else plan.active_tools
-    if active is None and not program.defers_loading:
-        return program.tools
-    return {
-        name: tool
-        for name, tool in program.tools.items()
-        if (active is None or name in active or tool.is_output)
-        and (not tool.defer_loading or name in toolbox.found)
-    }
+    """The tools that the model is told of in a step, in their order, but for the provider's own."""
+    tools = program.offered
+    if plan is not None and _is_other_offer(plan):
+        tools = program.offer(*_offer(program, plan))
+    if not program.defers_loading:
+        return tools
+    found = toolbox.found
+    return {name: tool for name, tool in tools.items() if not tool.defer_loading or name in found}
 
 
 def visible_provider_tools(program: Program, plan: StepPlan | None) -> tuple[ProviderTool, ...]:
-    """The provider's own tools that the model is told of in a step."""
-    tools = program.provider_tools
-    if plan is None or plan.active_tools is None:
-        return tuple(tools.values())
-    return tuple(tool for name, tool in tools.items() if name in plan.active_tools)
+    """The provider's own tools that the model is told of in a step, in their order."""
+    if plan is None or not _is_other_offer(plan):
+        return tuple(program.offered_provider_tools.values())
+    return tuple(offered(program.provider_tools, *_offer(program, plan)).values())
+
+
+def _is_other_offer(plan: StepPlan) -> bool:
+    return plan.active_tools is not None or plan.tool_order is not None
+
+
+def _offer(
+    program: Program, plan: StepPlan
+) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
+    active, order = plan.active_tools, plan.tool_order
+    return (
+        program.active_tools if active is None else active,
+        program.tool_order if order is None else order,
+    )
 
 
 def visible_names(program: Program, toolbox: Toolbox, plan: StepPlan | None) -> tuple[str, ...]:

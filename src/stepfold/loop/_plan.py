@@ -58,15 +58,35 @@ def _is_iterable(given: object) -> TypeIs[Iterable[object]]:
     return isinstance(given, Iterable)
 
 
-def _names(given: Sequence[str] | None) -> tuple[str, ...] | None:
-    if given is None:
-        return None
+def _active_tools(given: Sequence[str] | None) -> tuple[str, ...] | None:
+    return None if given is None else _names("active_tools", given)
+
+
+def _tool_order(given: Sequence[str] | None) -> tuple[str, ...] | None:
+    return None if given is None else _names("tool_order", given)
+
+
+def _names(field_name: str, given: object) -> tuple[str, ...]:
     names: list[str] = []
-    for index, name in enumerate(_items("active_tools", "names of tools", given)):
+    for index, name in enumerate(_items(field_name, "names of tools", given)):
         if not isinstance(name, str):
-            raise _refused(f"active_tools[{index}]", "the name of a tool", name)
+            raise _refused(f"{field_name}[{index}]", "the name of a tool", name)
         names.append(name)
     return tuple(names)
+
+
+def _descriptions(
+    given: Mapping[str, str] | Sequence[tuple[str, str]],
+) -> tuple[tuple[str, str], ...]:
+    items = given.items() if isinstance(given, Mapping) else given
+    pairs: dict[str, str] = {}
+    for pair in _items("descriptions", "a mapping from tools to texts", items):
+        match pair:
+            case (str(name), str(text)):
+                pairs[name] = text
+            case _:
+                raise _refused("descriptions", "a mapping from tools to texts", given)
+    return tuple(sorted(pairs.items()))
 
 
 def _messages(given: Sequence[Message] | None) -> tuple[Message, ...] | None:
@@ -137,6 +157,9 @@ class StepPlan:
     `provider_options` are merged into the program's, object by object; of `settings` those that
     are `None` (and no stop sequences) leave the program's as they are. A model or a tool that the
     program does not know fails the run, and so does the choice of a tool that is not active.
+    `tool_order` lists the tools that the model is told of first; `descriptions`, by name, are what
+    it is told of tools in place of their own (a mapping, kept as pairs sorted by name). Those that
+    tools compute are put here too, so that the journal has them.
 
     Raises:
         UsageError: something is not of its type, or has no JSON form; the text names it.
@@ -144,9 +167,11 @@ class StepPlan:
 
     model: str | None = None
     tool_choice: ToolChoice | None = None
-    active_tools: tuple[str, ...] | None = field(default=None, converter=_names)
+    active_tools: tuple[str, ...] | None = field(default=None, converter=_active_tools)
     instructions: str | None = None
     messages: tuple[Message, ...] | None = field(default=None, converter=_messages)
+    tool_order: tuple[str, ...] | None = field(default=None, converter=_tool_order)
+    descriptions: tuple[tuple[str, str], ...] = field(default=(), converter=_descriptions)
     settings: CallSettings | None = None
     provider_options: JsonText | None = field(default=None, converter=_options)
     runtime_context: JsonText | None = field(default=None, converter=_context)

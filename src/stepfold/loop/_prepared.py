@@ -54,7 +54,8 @@ def _unknown_in(program: Program, toolbox: Toolbox, plan: StepPlan) -> str | Non
     """The first name in a plan that stands for nothing, or for a tool that the plan hides."""
     if plan.model is not None and plan.model not in program.models:
         return f"UnknownModel: {plan.model!r:.100}"
-    for name in plan.active_tools or ():
+    described = (name for name, _ in plan.descriptions)
+    for name in (*(plan.active_tools or ()), *(plan.tool_order or ()), *described):
         if name not in program.tool_names:
             return f"UnknownTool: {name!r:.100}"
     match plan.tool_choice:

@@ -10,6 +10,7 @@ from attrs import field, frozen
 
 from stepfold.loop._figures import not_negative
 from stepfold.loop._limits import NO_LIMITS, Limits
+from stepfold.loop._order import offered
 from stepfold.loop._signing import ApprovalSecret, secret_of
 from stepfold.loop._stop import SECOND, StopCondition, condition_name, is_step_count
 from stepfold.loop._timeouts import NO_TIMEOUTS, Timeouts
@@ -200,6 +201,9 @@ class Program:
     `models` are names (`provider/model_id`): in each step the first is asked, or the one that a
     plan names; if it cannot answer, the others follow in their order.
     `provider_tools` are run by the provider; all tools together have a name each.
+    `active_tools` are those that a model is told of, by default all; with a `tool_order`, the tools
+    that it lists come first and the others after them, sorted by name. A plan may say otherwise for
+    its step.
     `prepares`, `repairs` and `checks_stop` tell that the shell has hooks which the loop must ask
     by `PrepareStep`, `RepairCall` and `CheckStop`. `prices` says what tokens cost, by names of
     models; it may hold more than the program asks. What a model without a price costs is unknown.
@@ -220,6 +224,8 @@ class Program:
     instructions: str = ""
     settings: CallSettings = NO_SETTINGS
     tool_choice: ToolChoice = "auto"
+    active_tools: tuple[str, ...] | None = None
+    tool_order: tuple[str, ...] | None = None
     output: OutputSpec = TEXT_OUTPUT
     stop_when: StopCondition = field(factory=lambda: is_step_count(20))
     limits: Limits = NO_LIMITS
@@ -252,15 +258,23 @@ class Program:
                 "could find it, got none: add tool_search()"
             )
             raise UsageError(msg)
+        for option, names in (("active_tools", self.active_tools), ("tool_order", self.tool_order)):
+            for name in names or ():
+                if name not in self.tool_names:
+                    every = ", ".join(self.tool_names) or "none"
+                    msg = f"{option}: expected names of tools ({every}), got {name!r}"
+                    raise UsageError(msg)
+        active = (*self.offered, *self.offered_provider_tools)
+        active = (*self.offered, *self.offered_provider_tools)
         match self.tool_choice:
             case NamedTool(name) if name in self.tools and self.tools[name].defer_loading:
                 msg = f"tool_choice: expected a tool that is there from the start, got {name!r}"
                 raise UsageError(msg)
-            case NamedTool(name) if name not in self.tool_names:
-                offered = ", ".join(self.tool_names) or "none"
-                msg = f"tool_choice: expected one of the tools ({offered}), got {name!r}"
+            case NamedTool(name) if name not in active:
+                every = ", ".join(active) or "none"
+                msg = f"tool_choice: expected one of the tools ({every}), got {name!r}"
                 raise UsageError(msg)
-            case "required" if not self.tool_names:
+            case "required" if not active:
                 msg = "tool_choice: 'required' needs at least one tool, got none"
                 raise UsageError(msg)
             case _:
@@ -309,6 +323,24 @@ class Program:
         """The names of all tools: those that are run here or by a client, then the provider's."""
         return (*self.tools, *self.provider_tools)
 
+    def offer(
+        self, active: tuple[str, ...] | None, order: tuple[str, ...] | None
+    ) -> Mapping[str, ToolSpec]:
+        """The active tools in an order; that by which a model gives the output is always active."""
+        if active is not None:
+            active += tuple(name for name, tool in self.tools.items() if tool.is_output)
+        return offered(self.tools, active, order)
+
+    @cached_property
+    def offered(self) -> Mapping[str, ToolSpec]:
+        """The tools that a model is told of where no plan says otherwise, in their order."""
+        return self.offer(self.active_tools, self.tool_order)
+
+    @cached_property
+    def offered_provider_tools(self) -> Mapping[str, ProviderTool]:
+        """The provider's own tools that a model is told of, in their order."""
+        return offered(self.provider_tools, self.active_tools, self.tool_order)
+
     @cached_property
     def max_retries(self) -> Mapping[str, int]:
         """The tools whose errors in a row are limited, and how many of them are borne."""
@@ -331,7 +363,7 @@ class Program:
     @cached_property
     def definitions(self) -> tuple[ToolDefinition, ...]:
         """The tools as a model is told of them, in their order."""
-        return tuple(tool.definition for tool in self.tools.values())
+        return tuple(tool.definition for tool in self.offered.values())
 
     @cached_property
     def client_tools(self) -> frozenset[str]:
@@ -412,6 +444,8 @@ class Program:
             "bounds": [self.bounds.length, self.bounds.depth, self.bounds.digits],
             "version": self.version,
         }
+        if self.active_tools is not None:
+            outline["active_tools"] = sorted(set(self.active_tools))
         if self.marked_tools:
             outline["marked_tools"] = [
                 [tool.name, tool.title, None if data is None else data.text, tool.dynamic]

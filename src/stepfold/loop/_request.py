@@ -1,12 +1,14 @@
 """The model request that a state stands for."""
 
+from collections.abc import Mapping
+
 from attrs import evolve
 
 from stepfold.loop._offer import tool_choice_of, visible_provider_tools, visible_tools
-from stepfold.loop._program import Program
+from stepfold.loop._program import Program, ToolSpec
 from stepfold.loop._settings import provider_options_of, settings_of
 from stepfold.loop._state import Calling, LoopState
-from stepfold.values import ModelRequest, UsageError
+from stepfold.values import ModelRequest, ToolDefinition, UsageError
 
 
 def request_of(program: Program, state: LoopState) -> ModelRequest:
@@ -25,10 +27,10 @@ def request_of(program: Program, state: LoopState) -> ModelRequest:
     transcript = state.transcript
     plan = calling.plan
     visible = visible_tools(program, state.toolbox, plan)
-    if visible is program.tools:
+    if visible is program.offered and (plan is None or not plan.descriptions):
         tools = program.definitions
     else:
-        tools = tuple(spec.definition for spec in visible.values())
+        tools = _told(visible, {} if plan is None else dict(plan.descriptions))
     settings = settings_of(program, plan)
     if calling.max_output_tokens != settings.max_output_tokens:
         settings = evolve(settings, max_output_tokens=calling.max_output_tokens)
@@ -51,4 +53,16 @@ def request_of(program: Program, state: LoopState) -> ModelRequest:
         headers=program.headers,
         provider_options=provider_options_of(program, plan),
         key=f"{state.identity.run}/{calling.step}/{calling.total}",
+    )
+
+
+def _told(
+    tools: Mapping[str, ToolSpec], descriptions: Mapping[str, str]
+) -> tuple[ToolDefinition, ...]:
+    """Tools as a model is told of them, in the words of a plan where it has some."""
+    return tuple(
+        evolve(spec.definition, description=descriptions[name])
+        if name in descriptions
+        else spec.definition
+        for name, spec in tools.items()
     )

@@ -15,6 +15,7 @@ from stepfold.shell._clock import SystemClock
 from stepfold.shell._declare import (
     ClientToolDecorator,
     ClientToolKeywords,
+    DescribedToolDecorator,
     ToolDecorator,
     ToolKeywords,
     client_tool,
@@ -43,6 +44,7 @@ from stepfold.shell._hooks import (
     RepairToolCall,
     StopCheck,
     StopContext,
+    is_described,
 )
 from stepfold.shell._journal import MemoryJournal
 from stepfold.shell._middleware_caching import MemoryReplyStore, ReplyStore, caching
@@ -100,6 +102,7 @@ __all__ = (
     "ChildRuns",
     "ClientToolDecorator",
     "ClientToolKeywords",
+    "DescribedToolDecorator",
     "Driver",
     "Embedded",
     "EmbeddedMany",
@@ -165,6 +168,7 @@ __all__ = (
     "encoded_outcome",
     "extract_json",
     "extract_reasoning",
+    "is_described",
     "limit_concurrency",
     "limit_rate",
     "logged",

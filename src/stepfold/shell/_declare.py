@@ -5,7 +5,7 @@ is known by its JSON Schema alone.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Concatenate, Never, ParamSpec, Protocol, overload
+from typing import Concatenate, Generic, Never, ParamSpec, Protocol, final, overload
 
 from typing_extensions import TypedDict, TypeVar, Unpack
 
@@ -45,6 +45,28 @@ class ToolKeywords(ClientToolKeywords, total=False):
     timeout: float | None
     async_only: bool
     grant: Limits | None
+
+
+@final
+class DescribedToolDecorator(Generic[D]):
+    """What `tool(description=…)` gives where the description is computed from deps."""
+
+    def __init__(self, decorate: Callable[[object], object]) -> None:
+        self._decorate = decorate
+
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[ToolContext[D], Q], Returned], /
+    ) -> Tool[D, Concatenate[ToolContext[D], Q], Returned]: ...
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[I, ToolContext[D], Q], Returned], /
+    ) -> Tool[D, Concatenate[I, ToolContext[D], Q], Returned]: ...
+    @overload
+    def __call__(self, function: Callable[P, Returned], /) -> Tool[D, P, Returned]: ...
+    def __call__(self, function: object, /) -> object:
+        """Make a tool of the function."""
+        return self._decorate(function)
 
 
 class ToolDecorator(Protocol):
@@ -92,12 +114,22 @@ def tool(
     to_model_output: Callable[[T], ToolOutput],
     **options: Unpack[ToolKeywords],
 ) -> ShownToolDecorator[T]: ...
+@overload
+def tool(
+    function: None = None,
+    /,
+    *,
+    name: str | None = None,
+    description: Callable[[D], str],
+    to_model_output: None = None,
+    **options: Unpack[ToolKeywords],
+) -> DescribedToolDecorator[D]: ...
 def tool(
     function: object = None,
     /,
     *,
     name: str | None = None,
-    description: str | None = None,
+    description: str | Callable[[Never], str] | None = None,
     to_model_output: Callable[[Never], ToolOutput] | None = None,
     **options: Unpack[ToolKeywords],
 ) -> object:
@@ -116,7 +148,10 @@ def tool(
         function: The function; its docstring describes the tool and, under `Args:`, the
             parameters.
         name: What the model calls it; by default the name of the function.
-        description: What the model is told; by default the docstring.
+        description: What the model is told; by default the docstring. A plain function of the
+            deps computes it before each step; what it gives is part of the plan of the step
+            (`StepPlan.descriptions`), so that a replay asks nobody. If it raises, the run has
+            failed. A wrap-up has no plan: there, the model is told the docstring.
         to_model_output: What the model sees of a result: a plain function of the value that the
             function gives in the end (awaited, the last item, in a `Success`). By default it sees
             text as it is, and anything else as JSON. `Run.results_of` gives the value itself. If
@@ -143,7 +178,11 @@ def tool(
     """
     _require_known("tool", options, ToolKeywords.__annotations__)
     kept = ToolOptions(
-        name=name, description=description, to_model_output=to_model_output, **options
+        name=name,
+        description=description if isinstance(description, str) else None,
+        describe=None if isinstance(description, str) else description,
+        to_model_output=to_model_output,
+        **options,
     )
 
     def decorate(function: object) -> object:
@@ -154,7 +193,9 @@ def tool(
             raise UsageError(msg)
         return Tool[object, [], object](function, kept)
 
-    return decorate if function is None else decorate(function)
+    if function is not None:
+        return decorate(function)
+    return decorate if kept.describe is None else DescribedToolDecorator[object](decorate)
 
 
 # --- tools without code -----------------------------------------------------------------------

@@ -374,9 +374,9 @@ class Driver(Generic[D]):
             await self.feed(OutputBound(at_step, error, self.clock.now()))
 
     async def _prepare(self, at_step: int) -> None:
-        runtime = self.runtime
+        runtime, tools = self.runtime, self.runtime.tools.values()
         plan = await prepared(
-            runtime.hooks, runtime.deps, self.program, self.state, at_step, self.waiting
+            runtime.hooks, runtime.deps, self.program, self.state, at_step, self.waiting, tools
         )
         await self.feed(StepPrepared(at_step, plan, self.clock.now()))
 

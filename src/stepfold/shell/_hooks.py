@@ -8,8 +8,8 @@ fails ends the run in `Failed(HookFailed)`.
 """
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from typing import Generic, TypeAlias, TypeVar, final
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from typing import Generic, Never, TypeAlias, TypeVar, final
 
 from attrs import evolve, field, frozen
 
@@ -108,7 +108,11 @@ def missing_hooks(
     program: Program, hooks: Hooks[D], tools: Mapping[str, AnyTool[D, object]]
 ) -> Iterator[tuple[str, str]]:
     """Each command that a program may issue and nobody would answer, and the hook that would."""
-    if program.prepares and hooks.prepare_step is None:
+    if (
+        program.prepares
+        and hooks.prepare_step is None
+        and not any(map(is_described, tools.values()))
+    ):
         yield "PrepareStep", "prepare_step"
     if program.repairs and hooks.repair_tool_call is None:
         yield "RepairCall", "repair_tool_call"
@@ -123,20 +127,37 @@ def missing_hooks(
                 yield "ResolveApproval", f"a rule for {name}"
 
 
+def is_described(tool: AnyTool[Never, object]) -> bool:
+    """Whether a tool computes its description before each step."""
+    return tool.options.describe is not None
+
+
 async def prepared(
-    hooks: Hooks[D], deps: D, program: Program, state: LoopState, step: int, waiting: Waiting
+    hooks: Hooks[D],
+    deps: D,
+    program: Program,
+    state: LoopState,
+    step: int,
+    waiting: Waiting,
+    tools: Iterable[AnyTool[D, object]],
 ) -> StepPlan | HookFailed:
-    """Ask the prepare function for the plan of a step."""
-    prepare = hooks.prepare_step
-    if prepare is None:
-        return HookFailed("prepare_step", "there is none")
-    context = step_context(program, state, step, deps)
-    given = await _asked(prepare, context, waiting)
-    if given is None:
-        return StepPlan()
-    if isinstance(given, StepPlan):
-        return given
-    return HookFailed("prepare_step", _told(given, "StepPlan or None"))
+    """Ask the prepare function for the plan of a step, and tools for their descriptions."""
+    plan = StepPlan()
+    if hooks.prepare_step is not None:
+        context = step_context(program, state, step, deps)
+        given = await _asked(hooks.prepare_step, context, waiting)
+        if given is not None and not isinstance(given, StepPlan):
+            return HookFailed("prepare_step", _told(given, "StepPlan or None"))
+        plan = plan if given is None else given
+    described: dict[str, str] = {}
+    for tool in filter(is_described, tools):
+        text = await _asked(tool.describe, deps, waiting)
+        if not isinstance(text, str):
+            return HookFailed(f"description of {tool.name}", _told(text, "text"))
+        described[tool.name] = without_lone_surrogates(text)
+    if not described:
+        return plan
+    return evolve(plan, descriptions=described | dict(plan.descriptions))
 
 
 async def repaired(

@@ -74,6 +74,10 @@ Returned_co = TypeVar("Returned_co", covariant=True)
 class ToolContext(Generic[D_co]):
     """What a tool may know of the run that calls it.
 
+    A tool says by the type of `deps` which part of them it needs: where that is a Protocol, deps of
+    any class that has it will do, and two tools of one agent may ask for different parts. That is
+    what the AI SDK's `contextSchema` and `toolsContext` are for, checked by types.
+
     `messages` is the history before the reply that called it; `idempotency_key` is the same each
     time that this very call is run, also after a crash; at `deadline` (nanoseconds) the call has
     failed. `runtime_context` is what the run was given, or what its prepare function made of it.
@@ -121,7 +125,8 @@ def _tuple(given: Sequence[object]) -> tuple[object, ...]:
 class ToolOptions:
     """How a tool is offered and run; see `tool`.
 
-    `executes` is false for a `client_tool`; `input_schema` is that of a `dynamic_tool`.
+    `executes` is false for a `client_tool`; `input_schema` is that of a `dynamic_tool`. `describe`
+    computes the description from the deps.
     """
 
     name: str | None = None
@@ -138,6 +143,7 @@ class ToolOptions:
     metadata: Mapping[str, object] | None = None
     provider_options: Mapping[str, object] | None = None
     to_model_output: Callable[[Never], ToolOutput] | None = None
+    describe: Callable[[Never], str] | None = None
     executes: bool = True
     grant: Limits | None = None
     input_schema: JsonText | None = None
@@ -197,6 +203,11 @@ class AnyTool(Generic[D_contra, Returned_co]):
             raise UsageError(msg)
         result: object = function(*args, **keywords)
         return result
+
+    def describe(self, deps: object) -> object:
+        """Ask for the description that holds for these deps; `None` if it is always the same."""
+        describe: Callable[[Never], object] | None = self.options.describe
+        return None if describe is None else describe(cast("Never", deps))
 
     def show(self, value: object) -> object:
         """Ask `to_model_output` what the model sees of a returned value."""
@@ -327,7 +338,8 @@ def _spec_of(function: object, options: ToolOptions, parameters: Parameters) -> 
         raise UsageError(msg)
     _require_timeout(name, options.timeout)
     _require_grant(name, options.grant)
-    _require_plain(name, options.to_model_output)
+    _require_plain(name, "to_model_output", options.to_model_output)
+    _require_plain(name, "description", options.describe)
     _require_retries(name, options.max_retries)
     decoder = decoder_of(parameters.form)
     description = options.description
@@ -389,9 +401,9 @@ def _require_grant(name: str, given: object) -> None:
         raise UsageError(msg)
 
 
-def _require_plain(name: str, given: object) -> None:
+def _require_plain(name: str, option: str, given: object) -> None:
     if given is not None and (not callable(given) or _is_async(given)):
-        msg = f"tool {name}, to_model_output: expected a plain function, got {given!r:.100}"
+        msg = f"tool {name}, {option}: expected a plain function, got {given!r:.100}"
         raise UsageError(msg)
 
 

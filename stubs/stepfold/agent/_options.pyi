@@ -2,7 +2,7 @@ from collections.abc import Mapping, Sequence
 from typing import Required
 from typing_extensions import TypedDict
 from stepfold.agent._transforms import StreamTransform
-from stepfold.loop import Limits, RetryPolicy, StopCondition, Timeouts
+from stepfold.loop import Limits, Named, RetryPolicy, StopCondition, Timeouts
 from stepfold.ports import Clock, Download, Journal, LanguageModel
 from stepfold.shell import CancelHandle, Observer, RefineToolInput, Steering, ToolContext
 from stepfold.values import CallSettings, Price, ToolChoice
@@ -30,6 +30,8 @@ class AgentOptions(ObserverOptions, total=False):
     prices: Mapping[str, Price] | None
     settings: CallSettings
     tool_choice: ToolChoice
+    active_tools: Sequence[str | Named] | None
+    tool_order: Sequence[str | Named] | None
     retry: RetryPolicy | None
     fallback_models: Sequence[str | LanguageModel]
     provider_options: Mapping[str, object] | None

@@ -97,6 +97,8 @@ class Program:
     instructions: str = ""
     settings: CallSettings = NO_SETTINGS
     tool_choice: ToolChoice = "auto"
+    active_tools: tuple[str, ...] | None = None
+    tool_order: tuple[str, ...] | None = None
     output: OutputSpec = TEXT_OUTPUT
     stop_when: StopCondition = field(factory=lambda: is_step_count(20))
     limits: Limits = NO_LIMITS
@@ -117,6 +119,13 @@ class Program:
     def timeout_of(self, tool: ToolSpec) -> int | None: ...
     @cached_property
     def tool_names(self) -> tuple[str, ...]: ...
+    def offer(
+        self, active: tuple[str, ...] | None, order: tuple[str, ...] | None
+    ) -> Mapping[str, ToolSpec]: ...
+    @cached_property
+    def offered(self) -> Mapping[str, ToolSpec]: ...
+    @cached_property
+    def offered_provider_tools(self) -> Mapping[str, ProviderTool]: ...
     @cached_property
     def max_retries(self) -> Mapping[str, int]: ...
     @cached_property

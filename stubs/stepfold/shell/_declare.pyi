@@ -1,5 +1,5 @@
 from collections.abc import Callable, Mapping, Sequence
-from typing import Concatenate, Never, ParamSpec, Protocol, overload
+from typing import Concatenate, Generic, Never, ParamSpec, Protocol, final, overload
 from typing_extensions import TypedDict, TypeVar, Unpack
 from stepfold.loop import Limits
 from stepfold.shell._approval import NeedsApproval
@@ -31,6 +31,20 @@ class ToolKeywords(ClientToolKeywords, total=False):
     timeout: float | None
     async_only: bool
     grant: Limits | None
+
+@final
+class DescribedToolDecorator(Generic[D]):
+    def __init__(self, decorate: Callable[[object], object]) -> None: ...
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[ToolContext[D], Q], Returned], /
+    ) -> Tool[D, Concatenate[ToolContext[D], Q], Returned]: ...
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[I, ToolContext[D], Q], Returned], /
+    ) -> Tool[D, Concatenate[I, ToolContext[D], Q], Returned]: ...
+    @overload
+    def __call__(self, function: Callable[P, Returned], /) -> Tool[D, P, Returned]: ...
 
 class ToolDecorator(Protocol):
     @overload
@@ -74,6 +88,16 @@ def tool(
     to_model_output: Callable[[T], ToolOutput],
     **options: Unpack[ToolKeywords],
 ) -> ShownToolDecorator[T]: ...
+@overload
+def tool(
+    function: None = None,
+    /,
+    *,
+    name: str | None = None,
+    description: Callable[[D], str],
+    to_model_output: None = None,
+    **options: Unpack[ToolKeywords],
+) -> DescribedToolDecorator[D]: ...
 
 class ClientToolDecorator(Protocol):
     def __call__(self, function: Callable[P, Returned], /) -> AnyTool[object, Returned]: ...

@@ -1,10 +1,11 @@
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Generic, TypeAlias, TypeVar, final
+from typing import Generic, Never, TypeAlias, TypeVar, final
 from attrs import field, frozen
 from stepfold.loop import Progress
 from stepfold.loop.events import StepPlan
 from stepfold.shell._approval import ApprovalPolicy, ApprovalRule
 from stepfold.shell._step_context import StepContext
+from stepfold.shell._tool import AnyTool
 from stepfold.values import JsonObject, Message, Stop, ToolCall, ToolDefinition
 
 D = TypeVar("D")
@@ -44,3 +45,5 @@ class Hooks(Generic[D_contra]):
     refine_tool_input: Mapping[str, RefineToolInput] = field(factory=dict[str, RefineToolInput])
 
     def rule_of(self, tool: str) -> ApprovalRule[D_contra] | None: ...
+
+def is_described(tool: AnyTool[Never, object]) -> bool: ...

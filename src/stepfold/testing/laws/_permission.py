@@ -37,7 +37,10 @@ def choice_fault(program: Program, replied: Replied, call: ToolCall) -> str | No
             return f"{name} had to be called"
         case _:
             pass
-    if plan is None or plan.active_tools is None or call.tool_name in plan.active_tools:
+    active = program.active_tools
+    if plan is not None and plan.active_tools is not None:
+        active = plan.active_tools
+    if active is None or call.tool_name in active:
         return None
     return f"{call.tool_name} was not active"
 

@@ -366,6 +366,10 @@ def programs(
         stop_when = draw(broken_conditions())
     is_priced = draw(flags(percent=priced))
     searches = draw(st.sampled_from([(), (_SLOW_SEARCH,), (_SEARCH,)]))
+    tool_choice = draw(tool_choices(tools=[n for n in names if not tools[n].defer_loading]))
+    active: tuple[str, ...] | None = None
+    if tool_choice == "auto" and draw(flags(percent=10)):
+        active = draw(st.sampled_from([(), names[:1], names[1:], names]))
     return Program(
         models=_MODELS[: draw(st.integers(1, 3))],
         tools=tools,
@@ -374,7 +378,9 @@ def programs(
         settings=CallSettings(
             max_output_tokens=draw(st.sampled_from([None, None, None, None, 1, 20, 60]))
         ),
-        tool_choice=draw(tool_choices(tools=[n for n in names if not tools[n].defer_loading])),
+        tool_choice=tool_choice,
+        active_tools=active,
+        tool_order=names[:1] if draw(flags(percent=10)) else None,
         output=output,
         stop_when=stop_when,
         limits=draw(limits(tools=names, percent=limited, priced=is_priced)),

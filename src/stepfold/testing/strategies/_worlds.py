@@ -296,6 +296,8 @@ def step_plans(*, program: Program) -> SearchStrategy[StepPlan | HookFailed]:
         active_tools=nothing | names,
         instructions=st.sampled_from([None, None, "Be kind."]),
         messages=st.sampled_from([None, None, replaced]),
+        tool_order=nothing | names,
+        descriptions=names.map(lambda chosen: {name: f"Now do {name}." for name in chosen or ()}),
         settings=st.sampled_from(_SETTINGS),
         provider_options=nothing | st.just(JsonText('{"acme":{"cache":true}}')),
         runtime_context=st.sampled_from([None, None, JsonText('{"tries":1}'), JsonText("[1]")]),

@@ -144,6 +144,8 @@ def _step_plans() -> SearchStrategy[events.StepPlan]:
         model=st.none() | names(),
         tool_choice=st.none() | tool_choices(),
         active_tools=st.none() | tuples_of(names()),
+        tool_order=st.none() | tuples_of(names()),
+        descriptions=st.dictionaries(names(), strings(), max_size=2),
         instructions=st.none() | strings(),
         messages=st.none() | tuples_of(messages(), max_size=1),
         settings=st.none() | call_settings(),
