@@ -5,6 +5,9 @@ condition), or let `stepfold.testing.strategies` draw it. `every_law_holds` chec
 a simulated world; the others check one law.
 """
 
+from stepfold.testing.laws._answers import (
+    same_prompt,
+)
 from stepfold.testing.laws._budgets import (
     budgets_hold,
     cost_is_that_of_the_replies,
@@ -45,7 +48,6 @@ from stepfold.testing.laws._runs import (
     resumed_run_is_the_same,
     run_is_replayable,
     same_history,
-    same_prompt,
     same_run,
     tools_are_found_before_they_run,
     tools_start_at_most_once,

@@ -16,7 +16,6 @@ from stepfold.loop import (
     Program,
     Transition,
     Working,
-    convert_to_model_prompt,
     replay,
     request_of,
 )
@@ -484,16 +483,3 @@ def _without_results(messages: Sequence[Message], ids: frozenset[str]) -> list[M
 NOTHING = TextOutput("")
 
 # --- answers ----------------------------------------------------------------------------------
-
-
-def same_prompt(program: Program, live: LoopState, begun: LoopState) -> None:
-    """Law 19: answered live or in the history, an open request leads to the same prompt.
-
-    Both states have a model call in flight: the one after the answers, the other after `begin`
-    with a history that holds them.
-    """
-    one, other = (
-        _written(convert_to_model_prompt(request_of(program, state).messages))
-        for state in (live, begun)
-    )
-    require_equal(one, other, "live answers, and answers in the history, gave two prompts")

@@ -1,3 +1,4 @@
+from stepfold.testing.laws._answers import same_prompt
 from stepfold.testing.laws._budgets import (
     budgets_hold,
     cost_is_that_of_the_replies,
@@ -35,7 +36,6 @@ from stepfold.testing.laws._runs import (
     resumed_run_is_the_same,
     run_is_replayable,
     same_history,
-    same_prompt,
     same_run,
     tools_are_found_before_they_run,
     tools_start_at_most_once,

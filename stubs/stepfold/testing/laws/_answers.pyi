@@ -1,0 +1,3 @@
+from stepfold.loop import LoopState, Program
+
+def same_prompt(program: Program, live: LoopState, begun: LoopState) -> None: ...
