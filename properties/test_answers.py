@@ -81,6 +81,12 @@ def unchanged(world: World) -> World:
     return evolve(world, bindings=(None,), refinements=(None,), decisions=decisions)
 
 
+def unbounded(drawn: Program) -> Program:
+    """The program without what would end a run before the model is asked again."""
+    tools = {name: evolve(tool, max_retries=None) for name, tool in drawn.tools.items()}
+    return evolve(drawn, tools=tools, limits=Limits(), stop_when=never, tool_choice="auto")
+
+
 def first_call(trace: Trace) -> LoopState | None:
     """The first state in which a model is asked."""
     return next((state for state in trace.states if isinstance(state.phase, Calling)), None)
@@ -92,7 +98,7 @@ def test_answers_live_and_in_the_history_are_the_same(data: st.DataObject, drawn
 
     Validators and policies, which are asked about a history once more, say what they said.
     """
-    program = evolve(drawn, limits=Limits(), stop_when=never, tool_choice="auto")
+    program = unbounded(drawn)
     world = data.draw(worlds(program=program, min_calls=1, hostile=10, cut=0, failing=0))
     world = evolve(world, answers=tuple(bool(answer) for answer in world.answers))
     rested = simulate(program, "Hello", evolve(world, answers=(None,)))
@@ -103,6 +109,8 @@ def test_answers_live_and_in_the_history_are_the_same(data: st.DataObject, drawn
     live = first_call(carry_on(evolve(rested, world=world), rested.end, order))
     begun = first_call(simulate(program, history, unchanged(world), run="another"))
 
+    # With an output that was given beside the question, the answer completes the run.
+    assume(live is not None or program.output.tool is None)
     assert live is not None
     assert begun is not None
     laws.same_prompt(program, live, begun)
@@ -111,7 +119,7 @@ def test_answers_live_and_in_the_history_are_the_same(data: st.DataObject, drawn
 @given(st.data(), programs(min_tools=2, limited=0, breaks=0, hooks=0, asking=70))
 def test_what_a_history_leaves_open_is_open_again(data: st.DataObject, drawn: Program) -> None:
     """Whoever answers in the history may answer in part, as one who answers live may."""
-    program = evolve(drawn, limits=Limits(), stop_when=never, tool_choice="auto")
+    program = unbounded(drawn)
     world = data.draw(worlds(program=program, min_calls=1, hostile=10, cut=0, failing=0))
     silent = evolve(world, answers=(None,))
     rested = simulate(program, "Hello", silent).end

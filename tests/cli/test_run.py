@@ -144,7 +144,7 @@ def test_json_lines_hold_preliminary_results(stepfold: Command) -> None:
 
     shown = [json.loads(it) for it in lines(done.out)[0] if '"tool-progressed"' in it]
     assert [it["value"] for it in shown][:2] == ['"number 0"', '"number 1"']
-    assert list(shown[0]) == ["v", "type", "key", "value"]
+    assert list(shown[0]) == ["v", "type", "key", "call", "value"]
     assert shown[0]["key"] == {"type": "call-key", "step": 0, "index": 0, "attempt": 0}
 
 
