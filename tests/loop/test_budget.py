@@ -363,6 +363,16 @@ def test_a_run_without_limits_grants_what_is_declared() -> None:
     assert [Grant(8), Grant()] == grants(run)
 
 
+def test_a_tool_that_is_not_run_here_is_granted_nothing() -> None:
+    """It has no command that could carry a grant."""
+    client = evolve(granting("ask", Limits(tokens=8)), executes=False)
+
+    run = started(program(client, granting("a", Limits(tokens=8))))
+    run.reply(*calls("ask", "a", "ask"), usage=FIRST)
+
+    assert [Grant(8)] == grants(run)
+
+
 def test_where_nothing_is_left_nothing_is_granted() -> None:
     """The tool runs, and can begin nothing."""
     run = started(program(granting(), limits=Limits(tokens=15)))

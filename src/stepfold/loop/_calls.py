@@ -305,9 +305,9 @@ def issue(program: Program, out: Draft, work: Work) -> None:
             out.total_issued += 1
             if limit is not None:
                 issued[name] = issued.get(name, 0) + 1
-            if spec.grant is not None:
-                granted.append((place, len(out.commands)))
             slots[place] = _issued(program, spec, step, slot, out, work)
+            if spec.grant is not None and slots[place].status == "running":
+                granted.append((place, len(out.commands) - 1))
     if issued:
         out.issued = tuple(sorted(issued.items()))
     if granted:

@@ -13,7 +13,7 @@ def _as_told(message: Message) -> Message:
     match message:
         case AssistantMessage(content):
             said = tuple(
-                evolve(part, title=None, tool_metadata=None)
+                evolve(part, title=None, tool_metadata=None, dynamic=False)
                 if isinstance(part, ToolCall | ToolResult)
                 else part
                 for part in content
@@ -21,7 +21,7 @@ def _as_told(message: Message) -> Message:
             return evolve(message, content=said)
         case ToolMessage(content):
             told = tuple(
-                evolve(part, title=None, tool_metadata=None)
+                evolve(part, title=None, tool_metadata=None, dynamic=False)
                 if isinstance(part, ToolResult)
                 else part
                 for part in content
@@ -35,7 +35,7 @@ def same_prompt(program: Program, live: LoopState, begun: LoopState) -> None:
     """Law 19: answered live or in the history, an open request leads to the same prompt.
 
     Both states have a model call in flight: the one after the answers, the other after `begin`
-    with a history that holds them. Titles and metadata of tools are told to no model.
+    with a history that holds them. Titles, metadata and kinds of tools are told to no model.
     """
     one, other = (
         [
