@@ -184,6 +184,7 @@ def _states() -> SearchStrategy[loop.LoopState]:
         tally,
         tally,
         figures(),
+        figures(),
         st.none() | figures(),
         figures(),
         figures(),
