@@ -43,6 +43,7 @@ def observed(
         journal=runtime.journal,
         concurrency=concurrency,
         observers=observers,
+        bind_output=runtime.bind_output,
     )
 
 
@@ -124,7 +125,11 @@ def test_observers_change_nothing_and_miss_nothing(
         runtime = runtime_of(program, world, tools=tools)
         if not journaled:
             runtime = Runtime(
-                models=runtime.models.values(), deps=None, tools=tools, clock=runtime.clock
+                models=runtime.models.values(),
+                deps=None,
+                tools=tools,
+                clock=runtime.clock,
+                bind_output=runtime.bind_output,
             )
         watched = observed(runtime, *observers)
         return anyio.run(way, program, begun(program, "Hello"), watched, None, backend=backend)

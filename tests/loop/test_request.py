@@ -1,18 +1,21 @@
 """The model request that a state stands for."""
 
 import pytest
+from attrs import evolve
 
-from stepfold.loop import OutputSpec, request_of
+from stepfold.loop import OutputSpec, Working, offered_tools, request_of
 from stepfold.values import (
     CallSettings,
     JsonFormat,
     JsonText,
     ModelRequest,
     Success,
+    Text,
+    ToolCall,
     UsageError,
     UserMessage,
 )
-from tests.loop._scenario import call, program, started, tool
+from tests.loop._scenario import call, calls, program, started, tool
 
 
 def numbers(text: str) -> Success[JsonText]:
@@ -69,3 +72,21 @@ def test_there_is_no_request_where_no_model_is_called() -> None:
         match="request_of: expected a state in which a model call is in flight, got Done",
     ):
         request_of(run.program, run.state)
+
+
+def test_a_call_from_the_history_may_be_of_any_tool() -> None:
+    run = started(evolve(program(tool("look"), tool("hidden")), active_tools=("look",)))
+
+    assert list(offered_tools(run.program, run.state)) == ["look", "hidden"]
+
+
+def test_words_beside_a_call_stay_as_they_are_when_it_is_labelled() -> None:
+    run = started(program(evolve(tool("look"), title="Look")))
+    run.reply("Let me see.", *calls("look"))
+
+    assert isinstance(run.state.phase, Working)
+    assert run.state.phase.replied is not None
+    words, look = run.state.phase.replied.reply.content
+    assert words == Text("Let me see.")
+    assert isinstance(look, ToolCall)
+    assert look.title == "Look"
