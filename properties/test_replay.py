@@ -63,7 +63,14 @@ def test_a_changed_stop_condition_diverges(data: st.DataObject, drawn: Program) 
 
 @given(st.data(), programs(min_tools=2, limited=0, breaks=0, hooks=0))
 def test_a_lost_tool_diverges_or_was_never_called(data: st.DataObject, drawn: Program) -> None:
-    program = evolve(drawn, limits=Limits(), stop_when=never, tool_choice="auto")
+    program = evolve(
+        drawn,
+        limits=Limits(),
+        stop_when=never,
+        tool_choice="auto",
+        active_tools=None,
+        tool_order=None,
+    )
     world = data.draw(worlds(program=program, min_calls=1, hostile=0, cut=0, failing=0))
     trace = simulate(program, "Hello", world)
     lost = next(iter(program.tools))
