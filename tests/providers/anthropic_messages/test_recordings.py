@@ -1,101 +1,17 @@
 """What Anthropic really sent, where recordings of it are at hand."""
 
 import json
-import os
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
-import pytest
-from typing_extensions import TypeIs
-
-from stepfold.loop import fold_parts, parts_of
+from stepfold.loop import fold_parts
 from stepfold.providers import Endpoint
 from stepfold.providers.anthropic_messages import (
-    MessagesStreamDecoder,
     anthropic_dialect,
     decode_reply,
     encode_request,
 )
-from stepfold.values import (
-    AssistantMessage,
-    Failure,
-    Finish,
-    ModelReply,
-    ModelRequest,
-    StreamPart,
-    Success,
-    ToolError,
-    UserMessage,
-)
-
-FOLDER = os.environ.get("STEPFOLD_RECORDINGS", "")
-
-pytestmark = pytest.mark.skipif(
-    not Path(FOLDER, "vercel", "anthropic").is_dir(),
-    reason="STEPFOLD_RECORDINGS names no folder of recordings",
-)
-
-
-def is_object(value: object) -> TypeIs[dict[str, object]]:
-    return isinstance(value, dict)
-
-
-def load(text: str) -> object:
-    value: object = json.loads(text)
-    return value
-
-
-def bodies_and_streams() -> Iterator[tuple[str, object]]:
-    """The bodies (objects) and streams (lists of events) of `/v1/messages`."""
-    for path in sorted(Path(FOLDER, "vercel", "anthropic").glob("*.json")):
-        yield path.name, load(path.read_text())
-    for path in sorted(Path(FOLDER, "vercel", "anthropic").glob("*.chunks.txt")):
-        lines = [load(line) for line in path.read_text().splitlines() if line.strip()]
-        for number, events in enumerate(replies_in(lines)):
-            yield f"{path.name}#{number}", events
-    for path in sorted(Path(FOLDER, "pydantic").rglob("*.json")):
-        text = path.read_text()
-        if "api.anthropic.com" not in text:
-            continue
-        recording = load(text)
-        exchanges = recording.get("exchanges") if is_object(recording) else None
-        assert isinstance(exchanges, list)
-        for number, exchange in enumerate(exchanges):
-            address = str(exchange["url"]).partition("?")[0]
-            if "anthropic.com" in address and address.endswith("/messages"):
-                yield f"{path.name}#{number}", response_of(exchange["response"])
-
-
-def response_of(response: object) -> object:
-    sse = response.get("sse") if is_object(response) else None
-    if not isinstance(sse, str):
-        return response
-    lines = [line.removeprefix("data:") for line in sse.splitlines() if line.startswith("data:")]
-    return [load(line) for line in lines]
-
-
-def replies_in(events: Sequence[object]) -> Iterator[list[object]]:
-    """A file may hold the replies of several turns, one after another."""
-    reply: list[object] = []
-    for event in events:
-        reply.append(event)
-        if is_object(event) and event["type"] == "message_stop":
-            yield reply
-            reply = []
-    if reply:
-        yield reply
-
-
-def parts(*chunks: bytes) -> list[StreamPart]:
-    decoder = MessagesStreamDecoder("anthropic")
-    return [*(part for chunk in chunks for part in decoder.feed(chunk)), *decoder.end()]
-
-
-def wire(events: Sequence[object]) -> bytes:
-    return b"".join(
-        b"event: x\ndata: %s\n\n" % json.dumps(event, ensure_ascii=False).encode()
-        for event in events
-    )
+from stepfold.values import AssistantMessage, ModelReply, ModelRequest, ToolError, UserMessage
+from tests.providers.recordings import decoded, is_object, recorded, recordings
 
 
 def check_round_trip(reply: ModelReply, blocks: object) -> None:
@@ -174,37 +90,18 @@ def grow(
             raise AssertionError(delta)
 
 
-def test_every_recording_gives_what_it_says() -> None:
-    counts = {"reply": 0, "error": 0, "stream": 0}
-    for name, value in bodies_and_streams():
-        if isinstance(value, list):
-            check_stream(value)
-            counts["stream"] += 1
-            continue
-        assert is_object(value), name
-        outcome = decode_reply(json.dumps(value).encode(), "anthropic")
-        if isinstance(outcome, Failure):
-            assert value["type"] == "error", name
-            assert outcome.failure().kind == "bad-request"
-            counts["error"] += 1
-            continue
-        reply = outcome.unwrap()
-        assert fold_parts(parts_of(reply)) == reply, name
-        assert reply.finish_reason.raw == value["stop_reason"]
-        assert reply.finish_reason.unified != "other"
-        assert reply.usage.input_tokens is not None
-        check_round_trip(reply, value["content"])
-        counts["reply"] += 1
-    assert counts["reply"] > 50
-    assert counts["stream"] > 30
+@recorded
+def test_what_came_in_one_piece_goes_back_as_it_came() -> None:
+    for body in recordings("anthropic-messages", "body"):
+        if body.expected == "reply":
+            (value,) = body.events()
+            reply = decode_reply(body.data, "anthropic").unwrap()
+            assert reply.finish_reason.unified != "other", body.name
+            check_round_trip(reply, value["content"])
 
 
-def check_stream(events: list[object]) -> None:
-    data = wire(events)
-    whole = parts(data)
-    for size in (5, 64):
-        assert parts(*(data[at : at + size] for at in range(0, len(data), size))) == whole
-    assert isinstance(whole[-1], Finish), whole[-1]
-    reply = fold_parts(whole)
-    assert Success(reply) == Success(fold_parts(parts_of(reply)))
-    check_round_trip(reply, assembled(events))
+@recorded
+def test_what_was_streamed_goes_back_as_it_came() -> None:
+    for stream in recordings("anthropic-messages", "stream"):
+        reply = fold_parts(decoded(stream, [stream.data]))
+        check_round_trip(reply, assembled(stream.events()))
