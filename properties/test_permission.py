@@ -40,6 +40,13 @@ def test_no_tool_of_a_cut_reply_or_of_bad_arguments_runs(
     laws.repairs_count(trace)
 
 
+def without_repeats(members: list[tuple[str, object]]) -> dict[str, object]:
+    """A key that is there twice says two things."""
+    if len(dict(members)) < len(members):
+        raise ValueError(members)
+    return dict(members)
+
+
 @frozen
 class Asked:
     """A call in a history that waits for an approval, and what became of it."""
@@ -52,7 +59,7 @@ class Asked:
     def may_run(self) -> bool:
         """Decided here once more, and otherwise: by the standard library's decoder."""
         try:
-            value: object = json.loads(self.text or "{}")
+            value: object = json.loads(self.text or "{}", object_pairs_hook=without_repeats)
         except (ValueError, RecursionError):
             return False
         members = value if isinstance(value, dict) else {}

@@ -127,6 +127,10 @@ def test_what_is_wrong_says_where_it_is_and_what_is_done() -> None:
             [("duplicate-response", "warning", 1, 1)],
         ),
         (
+            (said(THEIRS, ask("x", "p")), told(allow(theirs=True), allow(theirs=True))),
+            [("duplicate-response", "error", 1, 1)],
+        ),
+        (
             (said(THEIRS, ask("x", "p")), told(allow())),
             [("misaddressed-response", "error", 1, 0)],
         ),

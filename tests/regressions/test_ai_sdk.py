@@ -70,6 +70,25 @@ async def test_01_an_approved_call_runs_although_a_message_follows_the_approval(
     assert (till.paid, outcome) == ([5], sf.TextOutput("paid 5")) or not till.paid
 
 
+async def test_02_a_result_that_is_still_to_come_does_not_overtake_a_person() -> None:
+    till = Till()
+    research = sf.provider_tool("acme.research", supports_deferred_results=True)
+    theirs = sf.ToolCall("p", "research", "{}", provider_executed=True)
+    found = sf.ToolResult("p", "research", sf.TextOutput("found"), provider_executed=True)
+    model = ScriptedModel([reply(theirs, call("pay", {"amount": 5})), reply(found, "Paid.")])
+    agent = sf.Agent(model=model, tools=[*till.tools(), research])
+
+    asked = await agent.generate("Pay for what you find.")
+
+    assert isinstance(asked.end, sf.Blocked)
+    assert len(model.requests) == 1
+
+    run = await agent.answer(asked, [sf.approve(request) for request in asked.open_approvals])
+
+    assert run.unwrap() == "Paid."
+    assert till.paid == [5]
+
+
 async def test_03_an_approval_is_for_the_arguments_that_were_shown() -> None:
     till = Till()
     asked = await asking(till, 5)
@@ -101,6 +120,31 @@ async def test_05_two_approvals_of_one_call_pay_once() -> None:
 
     assert till.paid == [5]
     assert_paired(prompts_of(model)[0])
+
+
+async def test_06_a_provider_is_told_once_of_an_answer_that_it_asked_for() -> None:
+    theirs = sf.ToolCall("p", "look", "{}", provider_executed=True)
+    history: list[sf.Message] = [
+        sf.UserMessage("Look."),
+        sf.AssistantMessage((theirs, sf.ApprovalRequest("ask", "p"))),
+        sf.ToolMessage((sf.ApprovalResponse("ask", approved=True),) * 2),
+    ]
+    double = sf.ToolCall("own", "double", '{"number": 2}')
+    model = ScriptedModel([reply(double), DONE])
+
+    @sf.tool
+    def twice(number: int) -> int:
+        """Double a number."""
+        return 2 * number
+
+    agent = sf.Agent(model=model, tools=[twice, sf.provider_tool("acme.look")])
+    await agent.generate(history)
+
+    for prompt in prompts_of(model):
+        parts = [part for message in prompt for part in message.content]
+        answers = [part for part in parts if isinstance(part, sf.ApprovalResponse)]
+        assert answers == [sf.ApprovalResponse("ask", approved=True, provider_executed=True)]
+    assert len(model.requests) == 2
 
 
 async def test_07_a_denied_call_has_an_answer() -> None:
@@ -349,6 +393,26 @@ CUT: Sequence[sf.StreamPart] = (
 )
 
 
+async def test_21_the_limit_of_a_chunk_ends_with_the_reply_and_that_of_a_step_does_not() -> None:
+    @sf.tool
+    async def dig(seconds: float) -> str:
+        """Dig."""
+        await anyio.sleep(seconds)
+        return "dug"
+
+    async def digging(seconds: float, timeout: sf.Timeouts) -> sf.Run[str]:
+        model = ScriptedModel([reply(call(dig, {"seconds": seconds})), DONE])
+        async with sf.Agent(model=model, tools=[dig], timeout=timeout).stream("Hi") as stream:
+            return await stream.run()
+
+    patient = await digging(0.3, sf.Timeouts(first_chunk=0.1, chunk=0.1))
+    hasty = await digging(60.0, sf.Timeouts(step=0.1))
+
+    assert patient.unwrap() == "Done."
+    assert isinstance(hasty.end, sf.Stopped)
+    assert hasty.end.stop.name == "timeout-step"
+
+
 async def test_22_a_stream_that_is_cut_is_no_success() -> None:
     agent = sf.Agent(model=ScriptedModel([CUT]), retry=sf.RetryPolicy(max_retries=0))
 
@@ -402,6 +466,28 @@ async def test_24_each_block_of_a_run_has_an_id_of_its_own(chunk_size: int | Non
 
     assert list(said) == ended
     assert list(said.values()) == ["Hm.", "one"] * 3 + ["two"]
+
+
+@pytest.mark.parametrize("place", range(5))
+def test_25_smoothing_keeps_what_a_provider_says_of_a_delta_where_it_says_it(place: int) -> None:
+    signature = sf.JsonText('{"acme":{"signature":"s"}}')
+    deltas = [sf.ReasoningDelta("1", piece) for piece in ("Let ", "me ", "thi", "nk ")]
+    signed = sf.ReasoningDelta("1", "", provider_options=signature)
+    parts: list[sf.RunPart] = [*deltas[:place], signed, *deltas[place:], sf.ReasoningEnd("1")]
+    take = sf.smooth_stream(delay=None)(sf.StreamControl(sf.CancelHandle()))
+
+    shown = [shown for part in parts for shown in take(part)]
+
+    at = shown.index(signed)
+    texts = [part.delta for part in shown if isinstance(part, sf.ReasoningDelta)]
+    assert "".join(texts) == "Let me think "
+    assert "".join(texts[:at]) == "".join(part.delta for part in deltas[:place])
+    assert not [part for part in shown[:at] + shown[at + 1 : -1] if part_options(part)]
+
+
+def part_options(part: object) -> object:
+    """What a provider says of a part, if anything."""
+    return getattr(part, "provider_options", None)
 
 
 def test_30_a_history_may_hold_no_system_message_unless_that_is_allowed() -> None:

@@ -212,6 +212,20 @@ async def test_18_19_20_a_history_with_broken_pairs_can_be_gone_on_with() -> Non
         assert isinstance(told_of(prompt, "a"), sf.ErrorTextOutput)
 
 
+@pytest.mark.parametrize("most", range(1, 10))
+def test_21_trimming_cuts_no_call_from_its_result(most: int) -> None:
+    talk = run_script([doubling(1, 2), doubling(3), DONE], tools=[double]).messages
+    history = [*talk, sf.UserMessage("And 4?")]
+
+    trimmed = sf.trim_messages(history, max_messages=most)
+
+    assert_paired(trimmed)
+    assert tuple(trimmed) == tuple(history[-len(trimmed) :])
+    model = ScriptedModel([DONE])
+    sf.Agent(model=model, tools=[double]).generate_sync(trimmed)
+    assert model.requests[0].messages == trimmed
+
+
 def test_22_reasoning_stays_before_its_call_with_what_the_provider_wants_back() -> None:
     signed = sf.JsonText('{"openai":{"item_id":"rs_1"}}')
     thought = sf.Reasoning("Hm.", provider_options=signed)

@@ -319,8 +319,10 @@ class _Walk:
         results: list[tuple[int, ToolResult]] = []
         for index, part in enumerate(message.content):
             if isinstance(part, ApprovalResponse):
-                self._take_response(index, part)
-                self._address(index, part, corrected)
+                if self._is_told_again(index, part):
+                    dropped.add(index)
+                else:
+                    self._address(index, part, corrected)
             elif _is_result(part):
                 results.append((index, part))
         for index, result in results:
@@ -366,7 +368,8 @@ class _Walk:
             return turn
         return None
 
-    def _take_response(self, index: int, response: ApprovalResponse) -> None:
+    def _is_told_again(self, index: int, response: ApprovalResponse) -> bool:
+        """Take a response in, unless the provider that asked for it has heard one."""
         approval_id = response.approval_id
         self._responses.add(approval_id)
         if approval_id in self._asked:
@@ -374,10 +377,14 @@ class _Walk:
             self._decided.add(approval_id)
         elif approval_id in self._decided:
             problem = f"the approval {approval_id!r} was answered before: the first answer counts"
+            if self._by_provider[approval_id]:
+                self._mend("duplicate-response", index, problem, _DROPPED)
+                return True
             self._warn("duplicate-response", index, problem)
         else:
             problem = f"nobody asked for the approval {approval_id!r} before it"
             self._warn("orphan-response", index, problem)
+        return False
 
     def _address(
         self, index: int, response: ApprovalResponse, corrected: dict[int, ToolPart]
