@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepfold.loop import fold_parts
-from stepfold.providers.anthropic_messages import MessagesStreamDecoder, decode_reply
+from stepfold.providers.anthropic_messages import decode_reply, messages_decoder
 from stepfold.values import Finish, StreamError, StreamPart, Success, succeeded
 
 Json = dict[str, object]
@@ -138,7 +138,7 @@ def events_of(message: Json, data: st.DataObject) -> bytes:
 
 
 def stream_parts(chunks: Sequence[bytes]) -> list[StreamPart]:
-    decoder = MessagesStreamDecoder("anthropic", headers=(("x-a", "1"),))
+    decoder = messages_decoder("anthropic", headers=(("x-a", "1"),))
     parts = [part for chunk in chunks for part in decoder.feed(chunk)]
     return [*parts, *decoder.end()]
 

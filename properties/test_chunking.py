@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepfold.loop import fold_parts
-from stepfold.providers.openai_chat import ChatStreamDecoder, decode_reply
+from stepfold.providers.openai_chat import chat_decoder, decode_reply
 from stepfold.transport import SseDecoder, SseEvent
 from stepfold.values import (
     Finish,
@@ -205,7 +205,7 @@ replies = st.builds(
 
 
 def stream_parts(chunks: Sequence[bytes]) -> list[StreamPart]:
-    decoder = ChatStreamDecoder("p", headers=(("x-a", "1"),))
+    decoder = chat_decoder("p", headers=(("x-a", "1"),))
     parts = [part for chunk in chunks for part in decoder.feed(chunk)]
     return [*parts, *decoder.end()]
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepfold.loop import fold_parts
-from stepfold.providers.google_generate import GoogleStreamDecoder, decode_reply
+from stepfold.providers.google_generate import decode_reply, google_decoder
 from stepfold.values import Finish, StreamError, StreamPart, Success
 
 Json = dict[str, object]
@@ -42,7 +42,7 @@ def response(content: Sequence[Json], **more: object) -> Json:
 
 
 def decode(chunks: Sequence[bytes]) -> list[StreamPart]:
-    decoder = GoogleStreamDecoder("google")
+    decoder = google_decoder("google")
     return [*(part for chunk in chunks for part in decoder.feed(chunk)), *decoder.end()]
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepfold.loop import fold_parts, parts_of
-from stepfold.providers.responses import ResponsesStreamDecoder, decode_reply
+from stepfold.providers.responses import decode_reply, responses_decoder
 from stepfold.values import Finish, StreamError, StreamPart, Success, succeeded
 
 Event = dict[str, object]
@@ -145,7 +145,7 @@ def stream_of(data: st.DataObject, response: Event) -> bytes:
 
 
 def stream_parts(chunks: Sequence[bytes]) -> list[StreamPart]:
-    decoder = ResponsesStreamDecoder("p", headers=(("x-a", "1"),))
+    decoder = responses_decoder("p", headers=(("x-a", "1"),))
     parts = [part for chunk in chunks for part in decoder.feed(chunk)]
     return [*parts, *decoder.end()]
 

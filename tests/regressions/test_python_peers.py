@@ -16,7 +16,7 @@ import stepfold as sf
 from stepfold.codec import decode, encode
 from stepfold.providers import Endpoint
 from stepfold.providers.anthropic_messages import MessagesDialect, encode_request
-from stepfold.providers.openai_chat import ChatStreamDecoder
+from stepfold.providers.openai_chat import chat_decoder
 from stepfold.testing import ScriptedModel, VirtualClock, call, reply, run_script
 from tests.regressions._told import assert_paired, calls_in, told_of
 
@@ -347,7 +347,7 @@ def test_33_a_tool_can_have_a_limit_of_its_own() -> None:
 
 
 def test_34_usage_that_grows_in_a_stream_is_not_added_up() -> None:
-    decoder = ChatStreamDecoder("openai")
+    decoder = chat_decoder("openai")
     chunks = [
         {"choices": [{"delta": {"content": "Hi"}}], "usage": {"completion_tokens": 1}},
         {"choices": [{"delta": {}, "finish_reason": "stop"}], "usage": {"completion_tokens": 2}},

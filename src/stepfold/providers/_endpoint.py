@@ -33,12 +33,22 @@ D_co = TypeVar("D_co", bound=Dialect, covariant=True)
 @final
 @frozen(order=False, kw_only=True)
 class Endpoint(Generic[D_co]):
-    """One model of one server: `headers` hold the key, and the `repr` does not show them."""
+    """One model of one server: `headers` hold the key, and the `repr` does not show them.
+
+    `name` is the provider in the model's name, where that is another than in the options: OpenAI
+    has the same models behind several protocols.
+    """
 
     model_id: str
     base_url: str
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     dialect: D_co
+    name: str | None = None
+
+    @property
+    def provider(self) -> str:
+        """The provider in the model's name: `provider/model_id` makes the same model again."""
+        return self.name or self.dialect.provider
 
     def under(self, path: str) -> str:
         """The address of a path below `base_url`."""

@@ -36,8 +36,8 @@ class HttpCaller(Generic[D]):
 
     @property
     def provider(self) -> str:
-        """Who runs the model: the key of its `provider_options`."""
-        return self._endpoint.dialect.provider
+        """Who runs the model, and over which protocol where there are several."""
+        return self._endpoint.provider
 
     @property
     def model_id(self) -> str:
@@ -91,6 +91,7 @@ def endpoint_of(
     base_url: str,
     headers: Mapping[str, str | None],
     options: ClientOptions,
+    name: str | None = None,
 ) -> Endpoint[D]:
     """Where a model is; headers that are `None` are left out, and those of the options win.
 
@@ -104,6 +105,7 @@ def endpoint_of(
         base_url=checked_address(base_url),
         headers=tuple((own | given).items()),
         dialect=dialect,
+        name=name,
     )
 
 

@@ -77,7 +77,7 @@ class _Answering(HttpCaller[EmbeddingDialect], Generic[Q, R]):
         response = await send(call.request, self._connections)
         refuse_errors(response, secrets_of(call.request))
         headers = shown_headers(response.headers)
-        match self._codec.decode(response.body, self.provider, headers=headers):
+        match self._codec.decode(response.body, self._endpoint.dialect.provider, headers=headers):
             case Success(reply):
                 return reply
             case Failure(reason):

@@ -160,7 +160,7 @@ class HttpModel(HttpCaller[D]):
                     yield part
                 return
             decoder = self._codec.decoder(
-                self.provider,
+                self._endpoint.dialect.provider,
                 headers=response.headers,
                 warnings=call.warnings,
                 secrets=secrets_of(call.request),
@@ -185,7 +185,7 @@ class HttpModel(HttpCaller[D]):
         refuse_errors(response, secrets)
         outcome = self._codec.decode(
             response.body,
-            self.provider,
+            self._endpoint.dialect.provider,
             headers=response.headers,
             warnings=call.warnings,
             secrets=secrets,

@@ -103,6 +103,15 @@ class SseDecoder:
                     found.append(event.data)
         return found
 
+    def end_data(self) -> list[str]:
+        """The data alone of the event, if any, that lacks its last empty line.
+
+        Raises:
+            ModelError: of kind `protocol`, when an event has exceeded the limit.
+        """
+        self._at_start = False
+        return self.feed_data(b"\n\n")
+
     def end(self) -> tuple[SseEvent, ...]:
         """The event, if any, that lacks its last empty line.
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from stepfold.loop import fold_parts
-from stepfold.providers.anthropic_messages import MessagesStreamDecoder, decode_reply
+from stepfold.providers.anthropic_messages import decode_reply, messages_decoder
 from stepfold.values import (
     Finish,
     FinishReason,
@@ -59,7 +59,7 @@ def ending(reason: str | None = "end_turn") -> bytes:
 
 
 def parts(*chunks: bytes, secrets: tuple[str, ...] = ()) -> tuple[StreamPart, ...]:
-    decoder = MessagesStreamDecoder("anthropic", secrets=secrets)
+    decoder = messages_decoder("anthropic", secrets=secrets)
     return (*(part for chunk in chunks for part in decoder.feed(chunk)), *decoder.end())
 
 
@@ -92,7 +92,7 @@ def test_a_streamed_reply_is_the_one_in_one_piece(name: str) -> None:
 
 def test_a_whole_stream() -> None:
     warning = ModelWarning("unsupported", "seed")
-    decoder = MessagesStreamDecoder("p", headers=(("x-a", "1"), ("date", "d")), warnings=(warning,))
+    decoder = messages_decoder("p", headers=(("x-a", "1"), ("date", "d")), warnings=(warning,))
 
     assert decoder.feed(opening(model="m")) == (
         StreamStart((warning,)),
@@ -126,7 +126,7 @@ def test_thinking_ends_with_its_signature() -> None:
 
 
 def test_a_call_is_complete_at_the_end_of_its_block_only() -> None:
-    decoder = MessagesStreamDecoder("anthropic")
+    decoder = messages_decoder("anthropic")
     decoder.feed(opening())
 
     assert decoder.feed(block(0, type="tool_use", id="a", name="t", input={})) == (

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from stepfold.loop import fold_parts
-from stepfold.providers.google_generate import GoogleStreamDecoder, decode_reply
+from stepfold.providers.google_generate import decode_reply, google_decoder
 from stepfold.values import (
     Custom,
     DocumentSource,
@@ -58,7 +58,7 @@ def refused(value: object) -> ModelErrorReason:
 
 
 def parts_of(*chunks: dict[str, object]) -> list[StreamPart]:
-    decoder = GoogleStreamDecoder("google")
+    decoder = google_decoder("google")
     fed = [decoder.feed(b"data: " + json.dumps(chunk).encode() + b"\n\n") for chunk in chunks]
     return [*(part for parts in fed for part in parts), *decoder.end()]
 
@@ -94,7 +94,7 @@ def test_a_turn_in_one_piece() -> None:
 
 @pytest.mark.parametrize("size", [1, 7, 100, 10_000])
 def test_a_streamed_turn_is_the_same_however_it_is_cut(size: int) -> None:
-    decoder = GoogleStreamDecoder("google")
+    decoder = google_decoder("google")
     parts = [
         part
         for start in range(0, len(STREAM), size)
@@ -305,7 +305,7 @@ def test_what_is_no_reply() -> None:
 
 
 def test_what_is_wrong_with_a_stream_is_its_last_part() -> None:
-    decoder = GoogleStreamDecoder("google", secrets=("secret",))
+    decoder = google_decoder("google", secrets=("secret",))
     parts = [*decoder.feed(b"data: {no secret\n\ndata: {}\n\n"), *decoder.feed(b"data: {}\n\n")]
     parts += decoder.end()
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from stepfold.loop import fold_parts
-from stepfold.providers.openai_chat import ChatStreamDecoder
+from stepfold.providers.openai_chat import chat_decoder
 from stepfold.values import (
     Finish,
     FinishReason,
@@ -52,7 +52,7 @@ def call(**members: object) -> bytes:
 
 
 def parts(*chunks: bytes) -> tuple[StreamPart, ...]:
-    decoder = ChatStreamDecoder("p")
+    decoder = chat_decoder("p")
     return (*(part for chunk in chunks for part in decoder.feed(chunk)), *decoder.end())
 
 
@@ -76,7 +76,7 @@ STOP = delta("stop")
 
 def test_a_whole_stream() -> None:
     warning = ModelWarning("unsupported", "top_k")
-    decoder = ChatStreamDecoder("p", headers=(("x-a", "1"), ("date", "d")), warnings=(warning,))
+    decoder = chat_decoder("p", headers=(("x-a", "1"), ("date", "d")), warnings=(warning,))
     first = event({"id": "i", "model": "m", "created": 1, "choices": [{"delta": {"content": ""}}]})
 
     assert decoder.feed(first) == (
@@ -216,7 +216,7 @@ def test_what_is_wrong_with_a_stream_is_its_last_part(
 
 
 def test_an_error_repeats_no_secret() -> None:
-    decoder = ChatStreamDecoder("p", secrets=("my-own-key",))
+    decoder = chat_decoder("p", secrets=("my-own-key",))
 
     (_, error) = decoder.feed(b"data: my-own-key and sk-abcdefgh\n\n")
 

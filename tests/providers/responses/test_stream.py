@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from stepfold.loop import fold_parts
-from stepfold.providers.responses import ResponsesStreamDecoder, decode_reply
+from stepfold.providers.responses import decode_reply, responses_decoder
 from stepfold.values import (
     Finish,
     FinishReason,
@@ -35,7 +35,7 @@ Event = dict[str, object]
 
 
 def decoded(chunks: Sequence[bytes], *, secrets: tuple[str, ...] = ()) -> list[StreamPart]:
-    decoder = ResponsesStreamDecoder("openai", secrets=secrets)
+    decoder = responses_decoder("openai", secrets=secrets)
     parts = [part for chunk in chunks for part in decoder.feed(chunk)]
     return [*parts, *decoder.end()]
 
@@ -186,7 +186,7 @@ def test_tools_that_end_in_any_order_keep_their_order() -> None:
 
 
 def test_no_tool_holds_back_a_text() -> None:
-    decoder = ResponsesStreamDecoder("openai")
+    decoder = responses_decoder("openai")
     events = [added(0, searched("a")), added(1, searched("b")), done(1, searched("b"))]
 
     assert decoder.feed(sse(*events)) == (StreamStart(),)
@@ -197,7 +197,7 @@ def test_no_tool_holds_back_a_text() -> None:
 
 def test_a_call_ends_with_its_item_and_not_when_its_text_parses() -> None:
     delta = {"type": "response.function_call_arguments.delta", "output_index": 0, "delta": "{}"}
-    decoder = ResponsesStreamDecoder("openai")
+    decoder = responses_decoder("openai")
 
     begun = decoder.feed(sse(added(0, call(arguments="")), delta))
     assert begun[1:] == (ToolInputStart("c", "f"), ToolInputDelta("c", "{}"))
@@ -306,7 +306,7 @@ def test_what_it_does_not_know_it_passes_over() -> None:
 
 
 def test_nothing_comes_after_the_end() -> None:
-    decoder = ResponsesStreamDecoder("openai")
+    decoder = responses_decoder("openai")
     decoder.feed(sse(completed(), completed()))
 
     assert decoder.is_done

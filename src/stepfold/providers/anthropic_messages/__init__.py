@@ -1,7 +1,7 @@
 """Models that speak Anthropic's Messages: Anthropic's own, and those of compatible servers.
 
 The codec is pure: `encode_request` makes an `HttpRequest` of a `ModelRequest`, `decode_reply`
-and `MessagesStreamDecoder` make replies and stream parts of bytes. `HttpModel` puts a
+and `messages_decoder` make replies and stream parts of bytes. `HttpModel` puts a
 transport between them.
 """
 
@@ -21,16 +21,16 @@ from stepfold.providers.anthropic_messages._reply import (
     decode_reply,
 )
 from stepfold.providers.anthropic_messages._stream import (
-    MessagesStreamDecoder,
+    messages_decoder,
 )
 
 __all__ = (
     "MESSAGES_CODEC",
     "MessagesDialect",
     "MessagesModel",
-    "MessagesStreamDecoder",
     "anthropic",
     "anthropic_dialect",
     "decode_reply",
     "encode_request",
+    "messages_decoder",
 )

@@ -11,13 +11,13 @@ from stepfold.providers._keys import key_of
 from stepfold.providers.anthropic_messages._encode import encode_request
 from stepfold.providers.anthropic_messages._options import MessagesDialect, anthropic_dialect
 from stepfold.providers.anthropic_messages._reply import decode_reply
-from stepfold.providers.anthropic_messages._stream import MessagesStreamDecoder
+from stepfold.providers.anthropic_messages._stream import messages_decoder
 
 MessagesModel: TypeAlias = HttpModel[MessagesDialect]
 """A model that speaks Anthropic's Messages."""
 
 MESSAGES_CODEC: WireCodec[MessagesDialect] = WireCodec(
-    encode_request, decode_reply, MessagesStreamDecoder
+    encode_request, decode_reply, messages_decoder
 )
 """Anthropic's Messages."""
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from stepfold.providers._reasoning import absent_settings, sent_effort
 from stepfold.providers.anthropic_messages._options import MessagesDialect
 from stepfold.schema import to_dialect
 from stepfold.values import (
@@ -17,8 +18,6 @@ from stepfold.values import (
 )
 
 _SMALLEST_BUDGET = 1_024
-_NO_SUCH_SETTING = "Messages have no such setting"
-_EFFORTS: tuple[ReasoningEffort, ...] = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 # How much of the reply may be thought, in hundredths, as the AI SDK has it.
 _SHARES: dict[ReasoningEffort, int] = {
     "minimal": 2,
@@ -52,11 +51,7 @@ def settings_of(
         "frequency_penalty": settings.frequency_penalty,
         "seed": settings.seed,
     }
-    warnings += [
-        ModelWarning("unsupported", name, _NO_SUCH_SETTING)
-        for name, value in unknown.items()
-        if value is not None
-    ]
+    warnings += absent_settings(unknown, "Messages have")
     own = given.get("thinking")
     way = own.get("type") if isinstance(own, JsonObject) else (thinking or {}).get("type")
     _fit_sampling(body, dialect, warnings, thinks=way in {"enabled", "adaptive"})
@@ -120,18 +115,7 @@ def effort_of(
     effort = request.settings.reasoning
     if effort is None or effort == "none" or dialect.thinking != "adaptive":
         return {}
-    sent = _nearest(effort, dialect.efforts)
-    if sent != effort:
-        message = f"{effort} was sent as {sent}"
-        warnings.append(ModelWarning("compatibility", "reasoning", message))
-    return {"effort": sent}
-
-
-def _nearest(effort: ReasoningEffort, known: tuple[ReasoningEffort, ...]) -> ReasoningEffort:
-    """The effort, else the next lower one that is known, else the lowest."""
-    rank = _EFFORTS.index(effort)
-    below: list[ReasoningEffort] = [one for one in known if _EFFORTS.index(one) <= rank]
-    return below[-1] if below else known[0]
+    return {"effort": sent_effort(request.settings, dialect.efforts, warnings)}
 
 
 def output_format(

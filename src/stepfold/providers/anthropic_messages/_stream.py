@@ -1,11 +1,9 @@
-"""A streamed reply, decoded without I/O: bytes in, parts out, whatever the chunks.
+"""The events of a streamed reply of Anthropic.
 
-Rules that are ours to keep:
+Rules that are ours to keep, beside those of `EventDecoder`:
 
-* Nothing raises. What is wrong with a stream is its last part, a `StreamError`; whatever comes
-  after it, or after `message_stop`, is not read.
 * A stream is whole if `message_stop` came, a reason for the end before it, and every block had
-  ended. Anything else may be cut, however whole it looks: that is a `protocol` error.
+  ended.
 * `message_start` comes first. The same one again is ignored; another one is the start of
   another reply in the middle of this one, an error.
 * A call is complete when its block is. Events and deltas of unknown types are ignored.
@@ -13,39 +11,21 @@ Rules that are ours to keep:
 
 from typing import final
 
-from stepfold.providers._failures import reason_of_error
-from stepfold.providers._json import is_object, object_of, read_json, text_of
+from stepfold.providers._events import EventStream
+from stepfold.providers._json import object_of, text_of
 from stepfold.providers._replies import violation
 from stepfold.providers.anthropic_messages._blocks import BlockReader
 from stepfold.providers.anthropic_messages._reply import Facts, described, whole_blocks
-from stepfold.transport import SseDecoder, without_secrets
-from stepfold.values import (
-    ModelError,
-    ModelErrorReason,
-    ModelWarning,
-    Ping,
-    StreamError,
-    StreamPart,
-    StreamStart,
-    without_lone_surrogates,
-)
+from stepfold.values import ModelError, Ping, StreamPart
 
 
 @final
-class MessagesStreamDecoder:
-    """Decodes one streamed reply; `is_done` once its last part has been given."""
+class MessagesReader:
+    """Reads the events of one reply; an `EventReader`."""
 
     def __init__(
-        self,
-        provider: str,
-        *,
-        headers: tuple[tuple[str, str], ...] = (),
-        warnings: tuple[ModelWarning, ...] = (),
-        secrets: tuple[str, ...] = (),
+        self, provider: str, headers: tuple[tuple[str, str], ...], _: tuple[str, ...]
     ) -> None:
-        self._secrets = secrets
-        self._sse = SseDecoder()
-        self._start: tuple[StreamPart, ...] = (StreamStart(warnings),)
         self._headers = headers
         self._blocks = BlockReader(provider)
         self._facts = Facts(provider)
@@ -57,41 +37,16 @@ class MessagesStreamDecoder:
         """Whether the reply has come to its end, which only its last event says."""
         return self.is_done
 
-    def feed(self, chunk: bytes) -> tuple[StreamPart, ...]:
-        """The parts that this chunk completes."""
-        if self.is_done:
-            return ()
-        parts: list[StreamPart] = [*self._start]
-        self._start = ()
-        try:
-            for data in self._sse.feed_data(chunk):
-                self._read(parts, data)
-                if self.is_whole:
-                    break
-        except ModelError as error:
-            self._fail(parts, error.reason)
-        return tuple(parts)
+    def abandon(self, parts: list[StreamPart]) -> None:
+        """Nothing was held back."""
 
-    def end(self) -> tuple[StreamPart, ...]:
-        """The last parts, when no more bytes come."""
-        parts = [*self.feed(b"\n\n")]  # which ends an event that lacks its last empty line
-        if not self.is_done:
-            message = "the stream ended without message_stop: the reply may be cut"
-            self._fail(parts, violation(message))
-        return tuple(parts)
+    def end(self, parts: list[StreamPart]) -> None:
+        """No more events come."""
+        message = "the stream ended without message_stop: the reply may be cut"
+        raise ModelError(violation(message))
 
-    def _read(self, parts: list[StreamPart], data: str) -> None:
-        is_json, value = read_json(data)
-        if is_json and is_object(value):
-            if value.get("type") == "error" or value.get("error"):
-                self._fail(parts, reason_of_error(value, secrets=self._secrets))
-            else:
-                self._take(parts, value)
-        elif data.strip() and data.strip() != "[DONE]":
-            shown = without_secrets(without_lone_surrogates(data[:100]), *self._secrets)
-            self._fail(parts, violation(f"the stream holds what is not JSON: {shown!r}"))
-
-    def _take(self, parts: list[StreamPart], event: dict[str, object]) -> None:
+    def read(self, parts: list[StreamPart], event: dict[str, object]) -> None:
+        """Take an event."""
         kind = text_of(event.get("type"))
         if kind == "ping":
             parts.append(Ping())
@@ -140,6 +95,6 @@ class MessagesStreamDecoder:
         parts.append(self._facts.finish())
         self.is_done = True
 
-    def _fail(self, parts: list[StreamPart], reason: ModelErrorReason) -> None:
-        parts.append(StreamError(reason))
-        self.is_done = True
+
+messages_decoder = EventStream(MessagesReader)
+"""Makes the decoder of one streamed reply."""

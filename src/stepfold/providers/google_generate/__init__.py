@@ -1,7 +1,7 @@
 """Models of Google: the Gemini API, and Vertex AI at its own address.
 
 The codec is pure: `encode_request` makes an `HttpRequest` of a `ModelRequest`, `decode_reply`
-and `GoogleStreamDecoder` make replies and stream parts of bytes. `HttpModel` puts a transport
+and `google_decoder` make replies and stream parts of bytes. `HttpModel` puts a transport
 between them.
 """
 
@@ -21,16 +21,16 @@ from stepfold.providers.google_generate._reply import (
     decode_reply,
 )
 from stepfold.providers.google_generate._stream import (
-    GoogleStreamDecoder,
+    google_decoder,
 )
 
 __all__ = (
     "GOOGLE_CODEC",
     "GoogleDialect",
     "GoogleModel",
-    "GoogleStreamDecoder",
     "decode_reply",
     "encode_request",
     "google",
+    "google_decoder",
     "google_dialect",
 )

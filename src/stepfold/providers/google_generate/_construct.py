@@ -11,14 +11,12 @@ from stepfold.providers._keys import key_of
 from stepfold.providers.google_generate._encode import encode_request
 from stepfold.providers.google_generate._options import GoogleDialect, google_dialect
 from stepfold.providers.google_generate._reply import decode_reply
-from stepfold.providers.google_generate._stream import GoogleStreamDecoder
+from stepfold.providers.google_generate._stream import google_decoder
 
 GoogleModel: TypeAlias = HttpModel[GoogleDialect]
 """A model that speaks Google's `generateContent`."""
 
-GOOGLE_CODEC: WireCodec[GoogleDialect] = WireCodec(
-    encode_request, decode_reply, GoogleStreamDecoder
-)
+GOOGLE_CODEC: WireCodec[GoogleDialect] = WireCodec(encode_request, decode_reply, google_decoder)
 """Google's `generateContent` and `streamGenerateContent`."""
 
 GOOGLE_BASE_URL = "https://generativelanguage.googleapis.com/v1beta"

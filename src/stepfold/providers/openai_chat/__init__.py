@@ -1,7 +1,7 @@
 """Models that speak OpenAI's chat completions: OpenAI's own, and those of compatible servers.
 
 The codec is pure: `encode_request` makes an `HttpRequest` of a `ModelRequest`, `decode_reply`
-and `ChatStreamDecoder` make replies and stream parts of bytes. `HttpModel` puts a
+and `chat_decoder` make replies and stream parts of bytes. `HttpModel` puts a
 transport between them.
 """
 
@@ -22,14 +22,14 @@ from stepfold.providers.openai_chat._reply import (
     decode_reply,
 )
 from stepfold.providers.openai_chat._stream import (
-    ChatStreamDecoder,
+    chat_decoder,
 )
 
 __all__ = (
     "CHAT_CODEC",
     "ChatDialect",
     "ChatModel",
-    "ChatStreamDecoder",
+    "chat_decoder",
     "decode_reply",
     "encode_request",
     "openai",

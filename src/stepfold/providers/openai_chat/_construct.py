@@ -1,26 +1,24 @@
 """How a user names a chat-completions model."""
 
-import os
 from typing import TypeAlias
 
 from attrs import evolve
 from typing_extensions import Unpack
 
 from stepfold.providers._endpoint import ClientOptions, ConnectionOptions
+from stepfold.providers._http_caller import connections_of
 from stepfold.providers._http_model import HttpModel, WireCodec, http_model
-from stepfold.providers._keys import key_of
+from stepfold.providers._openai import openai_endpoint
 from stepfold.providers.openai_chat._encode import encode_request
 from stepfold.providers.openai_chat._options import ChatDialect, openai_dialect
 from stepfold.providers.openai_chat._reply import decode_reply
-from stepfold.providers.openai_chat._stream import ChatStreamDecoder
+from stepfold.providers.openai_chat._stream import chat_decoder
 
 ChatModel: TypeAlias = HttpModel[ChatDialect]
 """A model that speaks OpenAI's chat completions."""
 
-CHAT_CODEC: WireCodec[ChatDialect] = WireCodec(encode_request, decode_reply, ChatStreamDecoder)
+CHAT_CODEC: WireCodec[ChatDialect] = WireCodec(encode_request, decode_reply, chat_decoder)
 """OpenAI's chat completions."""
-
-OPENAI_BASE_URL = "https://api.openai.com/v1"
 
 
 def openai(
@@ -39,24 +37,14 @@ def openai(
     Raises:
         UsageError: there is no key, or the address is not one of http or https.
     """
-    key = key_of(
-        options.get("api_key"),
-        model=f"openai/{model_id}",
-        variable="OPENAI_API_KEY",
-        made_at="https://platform.openai.com/api-keys",
-    )
-    return http_model(
-        CHAT_CODEC,
+    endpoint = openai_endpoint(
         model_id,
         dialect or openai_dialect(model_id),
-        base_url=options.get("base_url") or os.environ.get("OPENAI_BASE_URL") or OPENAI_BASE_URL,
-        headers={
-            "authorization": f"Bearer {key}",
-            "openai-organization": organization or None,
-            "openai-project": project or None,
-        },
-        options=options,
+        options,
+        organization=organization,
+        project=project,
     )
+    return HttpModel(CHAT_CODEC, endpoint, connections_of(options))
 
 
 def openai_compatible(

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from stepfold.loop import convert_to_model_prompt
 from stepfold.providers._endpoint import Endpoint
 from stepfold.providers._http_caller import WireCall
+from stepfold.providers._reasoning import drop_refused, sent_effort
 from stepfold.providers._requests import given_options, request_body, request_headers
 from stepfold.providers._strict import fits_strict_mode
 from stepfold.providers._wire import (
@@ -104,36 +105,13 @@ def _settings(
         "frequency_penalty": settings.frequency_penalty,
         "stop": list(settings.stop_sequences) or None,
         dialect.seed_name: settings.seed,
-        "reasoning_effort": _effort(settings, dialect, warnings),
+        "reasoning_effort": sent_effort(settings, dialect.efforts, warnings),
     }
     if settings.top_k is not None:
         message = "chat completions have no such setting; some servers take it in provider_options"
         warnings.append(ModelWarning("unsupported", "top_k", message))
-    is_fixed = dialect.sampling == "fixed" or (
-        dialect.sampling == "fixed-when-reasoning" and settings.reasoning != "none"
-    )
-    if is_fixed:
-        warnings += [
-            ModelWarning("unsupported", name, "models that reason refuse this setting")
-            for name in _SAMPLING
-            if body.pop(name) is not None
-        ]
+    drop_refused(body, _SAMPLING, settings, dialect.sampling, warnings)
     return {name: value for name, value in body.items() if value is not None}
-
-
-def _effort(
-    settings: CallSettings, dialect: ChatDialect, warnings: list[ModelWarning]
-) -> str | None:
-    effort = settings.reasoning
-    if effort is None or dialect.efforts is None or effort in dialect.efforts:
-        return effort
-    if not dialect.efforts:
-        if effort != "none":
-            warnings.append(ModelWarning("unsupported", "reasoning", "this model does not reason"))
-        return None
-    highest = dialect.efforts[-1]
-    warnings.append(ModelWarning("compatibility", "reasoning", f"{effort} was sent as {highest}"))
-    return highest
 
 
 # --- output format ----------------------------------------------------------------------------

@@ -1,19 +1,16 @@
-"""A streamed reply, decoded without I/O: bytes in, parts out, whatever the chunks.
+"""The events of a streamed reply of chat completions.
 
-Rules that are ours to keep:
+Rules that are ours to keep, beside those of `EventDecoder`:
 
-* Nothing raises. What is wrong with a stream is its last part, a `StreamError`; whatever comes
-  after it, or after `[DONE]`, is not read.
-* A stream is whole if some chunk gave a reason for its end; `[DONE]` may be missing. Without
-  such a reason the reply may be cut, however whole it looks: that is a `protocol` error.
+* A stream is whole if some chunk gave a reason for its end; `[DONE]` may be missing.
 * Reasoning ends where text starts; text ends with the reply. Calls are completed by the end of
   the stream only, in order of their index.
 """
 
 from typing import final
 
-from stepfold.providers._failures import reason_of_error
-from stepfold.providers._json import array_of, is_array, is_object, object_of, read_json, text_of
+from stepfold.providers._events import EventStream
+from stepfold.providers._json import array_of, is_array, is_object, object_of, text_of
 from stepfold.providers._replies import instant_of, shown_headers, violation
 from stepfold.providers.openai_chat._reply import (
     Facts,
@@ -26,20 +23,15 @@ from stepfold.providers.openai_chat._reply import (
     usage_of,
 )
 from stepfold.providers.openai_chat._tool_calls import ToolCallTracker
-from stepfold.transport import SseDecoder, without_secrets
 from stepfold.values import (
     NO_USAGE,
     Finish,
     ModelError,
-    ModelErrorReason,
-    ModelWarning,
     ReasoningDelta,
     ReasoningEnd,
     ReasoningStart,
     ResponseMetadata,
-    StreamError,
     StreamPart,
-    StreamStart,
     TextDelta,
     TextEnd,
     TextStart,
@@ -51,21 +43,15 @@ _REFUSAL = "refusal-0"
 
 
 @final
-class ChatStreamDecoder:
-    """Decodes one streamed reply; `is_done` once its last part has been given."""
+class ChatReader:
+    """Reads the events of one reply; an `EventReader`."""
+
+    is_done: bool = False
 
     def __init__(
-        self,
-        provider: str,
-        *,
-        headers: tuple[tuple[str, str], ...] = (),
-        warnings: tuple[ModelWarning, ...] = (),
-        secrets: tuple[str, ...] = (),
+        self, provider: str, headers: tuple[tuple[str, str], ...], _: tuple[str, ...]
     ) -> None:
         self._provider = provider
-        self._secrets = secrets
-        self._sse = SseDecoder()
-        self._start: tuple[StreamPart, ...] = (StreamStart(warnings),)
         self._headers = shown_headers(headers)
         self._calls = ToolCallTracker(provider)
         self._facts = Facts()
@@ -77,62 +63,20 @@ class ChatStreamDecoder:
         self._reasonings = 0
         self._sources = 0
         self._is_described = False
-        self.is_done: bool = False
 
     @property
     def is_whole(self) -> bool:
         """Whether the reply has said why it ends: all that may still come is figures."""
         return self._finish is not None
 
-    def feed(self, chunk: bytes) -> tuple[StreamPart, ...]:
-        """The parts that this chunk completes."""
-        if self.is_done:
-            return ()
-        parts: list[StreamPart] = [*self._start]
-        self._start = ()
-        try:
-            events = self._sse.feed_data(chunk)
-        except ModelError as error:
-            self._fail(parts, error.reason)
-        else:
-            self._read(parts, events)
-        return tuple(parts)
+    def abandon(self, parts: list[StreamPart]) -> None:
+        """Nothing was held back."""
 
-    def end(self) -> tuple[StreamPart, ...]:
-        """The last parts, when no more bytes come."""
-        parts = [*self.feed(b"\n\n")]  # which ends an event that lacks its last empty line
-        if not self.is_done:
-            if self._finish is None:
-                message = "the stream ended without a reason: the reply may be cut"
-                self._fail(parts, violation(message))
-            else:
-                self._complete(parts)
-        return tuple(parts)
-
-    def _read(self, parts: list[StreamPart], events: list[str]) -> None:
-        for data in events:
-            if data == "[DONE]" or data.strip() == "[DONE]":
-                if self._finish is None:
-                    self._fail(parts, violation("the stream was done without a finish reason"))
-                else:
-                    self._complete(parts)
-                return
-            is_json, value = read_json(data)
-            if is_json and is_object(value):
-                if value.get("error"):
-                    self._fail(parts, reason_of_error(value, secrets=self._secrets))
-                else:
-                    self._take(parts, value)
-            elif data.strip():
-                shown = without_secrets(without_lone_surrogates(data[:100]), *self._secrets)
-                self._fail(parts, violation(f"the stream holds what is not JSON: {shown!r}"))
-            if self.is_done:
-                return
-
-    def _take(self, parts: list[StreamPart], value: dict[str, object]) -> None:
+    def read(self, parts: list[StreamPart], event: dict[str, object]) -> None:
+        """Take an event."""
         if not self._is_described:
-            self._describe(parts, value)
-        choices = value.get("choices")
+            self._describe(parts, event)
+        choices = event.get("choices")
         choice = choices[0] if is_array(choices) and choices else None
         if is_object(choice) and not choice.get("index"):
             delta = choice.get("delta")
@@ -145,13 +89,13 @@ class ChatStreamDecoder:
             finish = choice.get("finish_reason")
             if finish or choice.get("logprobs"):
                 self._finish = text_of(finish) or self._finish
-                self._facts.note(value, choice)
-        usage = value.get("usage")
-        if usage is None and "x_groq" in value:
-            usage = object_of(value["x_groq"]).get("usage")
+                self._facts.note(event, choice)
+        usage = event.get("usage")
+        if usage is None and "x_groq" in event:
+            usage = object_of(event["x_groq"]).get("usage")
         if is_object(usage):
             self._usage = usage_of(usage)
-            self._facts.note(value, {})
+            self._facts.note(event, {})
 
     def _take_delta(self, parts: list[StreamPart], delta: dict[str, object]) -> None:
         for kind, words in (*reasoning_of(delta), *pieces_of(delta.get("content"))):
@@ -207,7 +151,11 @@ class ChatStreamDecoder:
             parts.append(ReasoningEnd(self._reasoning))
             self._reasoning = None
 
-    def _complete(self, parts: list[StreamPart]) -> None:
+    def end(self, parts: list[StreamPart]) -> None:
+        """No more events come."""
+        if self._finish is None:
+            message = "the stream ended without a reason: the reply may be cut"
+            raise ModelError(violation(message))
         if self._headers and not self._is_described:
             parts.append(ResponseMetadata(headers=self._headers))
         self._end_reasoning(parts)
@@ -217,14 +165,12 @@ class ChatStreamDecoder:
             parts.append(TextEnd(_REFUSAL, provider_options=refusal_mark(self._provider)))
         ends = self._calls.finish()
         if ends is None:
-            self._fail(parts, violation("the stream holds a tool call without a name"))
-            return
+            raise ModelError(violation("the stream holds a tool call without a name"))
         parts += ends
         finish_reason = finish_reason_of(self._finish, refused=self._has_refusal)
         metadata = self._facts.metadata(self._provider)
         parts.append(Finish(finish_reason, self._usage, provider_metadata=metadata))
-        self.is_done = True
 
-    def _fail(self, parts: list[StreamPart], reason: ModelErrorReason) -> None:
-        parts.append(StreamError(reason))
-        self.is_done = True
+
+chat_decoder = EventStream(ChatReader)
+"""Makes the decoder of one streamed reply."""

@@ -1,21 +1,18 @@
 """How a user names an embedding model of OpenAI or of a compatible server."""
 
-import os
-
 from typing_extensions import Unpack
 
 from stepfold.ports import EmbeddingReply, EmbeddingRequest
 from stepfold.providers._endpoint import ClientOptions, ConnectionOptions
 from stepfold.providers._http_caller import connections_of, endpoint_of
 from stepfold.providers._http_embedding import AnswerCodec, EmbeddingDialect, HttpEmbeddingModel
-from stepfold.providers._keys import key_of
+from stepfold.providers._openai import openai_endpoint
 from stepfold.providers.openai_embeddings._codec import decode_embedding, encode_embedding
 
 _CODEC: AnswerCodec[EmbeddingRequest, EmbeddingReply] = AnswerCodec(
     encode_embedding, decode_embedding
 )
 _OPENAI = EmbeddingDialect(provider="openai", max_values_per_call=2048)
-_BASE_URL = "https://api.openai.com/v1"
 
 
 def openai_embedding(
@@ -33,22 +30,8 @@ def openai_embedding(
     Raises:
         UsageError: there is no key, or the address is not one of http or https.
     """
-    key = key_of(
-        options.get("api_key"),
-        model=f"openai/{model_id}",
-        variable="OPENAI_API_KEY",
-        made_at="https://platform.openai.com/api-keys",
-    )
-    endpoint = endpoint_of(
-        model_id,
-        _OPENAI,
-        base_url=options.get("base_url") or os.environ.get("OPENAI_BASE_URL") or _BASE_URL,
-        headers={
-            "authorization": f"Bearer {key}",
-            "openai-organization": organization or None,
-            "openai-project": project or None,
-        },
-        options=options,
+    endpoint = openai_endpoint(
+        model_id, _OPENAI, options, organization=organization, project=project
     )
     return HttpEmbeddingModel(_CODEC, endpoint, connections_of(options))
 

@@ -1,7 +1,7 @@
 """Models that speak OpenAI's Responses protocol, without state on the server.
 
 The codec is pure: `encode_request` makes an `HttpRequest` of a `ModelRequest`, `decode_reply`
-and `ResponsesStreamDecoder` make replies and stream parts of bytes. `HttpModel` puts
+and `responses_decoder` make replies and stream parts of bytes. `HttpModel` puts
 a transport between them.
 """
 
@@ -21,16 +21,16 @@ from stepfold.providers.responses._reply import (
     decode_reply,
 )
 from stepfold.providers.responses._stream import (
-    ResponsesStreamDecoder,
+    responses_decoder,
 )
 
 __all__ = (
     "RESPONSES_CODEC",
     "ResponsesDialect",
     "ResponsesModel",
-    "ResponsesStreamDecoder",
     "decode_reply",
     "encode_request",
     "openai_responses",
+    "responses_decoder",
     "responses_dialect",
 )

@@ -8,6 +8,7 @@ from stepfold.loop import convert_to_model_prompt
 from stepfold.providers._endpoint import Endpoint
 from stepfold.providers._http_caller import WireCall
 from stepfold.providers._json import is_object
+from stepfold.providers._reasoning import absent_settings, drop_refused, sent_effort
 from stepfold.providers._requests import given_options, request_body, request_headers
 from stepfold.providers._strict import fits_strict_mode
 from stepfold.providers._wire import (
@@ -163,7 +164,7 @@ def _settings(
         "temperature": settings.temperature,
         "top_p": settings.top_p,
     }
-    effort = _effort(settings, dialect, warnings)
+    effort = sent_effort(settings, dialect.efforts, warnings)
     if effort is not None:
         body["reasoning"] = {"effort": effort}
     absent = {
@@ -173,36 +174,9 @@ def _settings(
         "stop_sequences": settings.stop_sequences or None,
         "seed": settings.seed,
     }
-    warnings += [
-        ModelWarning("unsupported", name, "the Responses protocol has no such setting")
-        for name, value in absent.items()
-        if value is not None
-    ]
-    is_fixed = dialect.sampling == "fixed" or (
-        dialect.sampling == "fixed-when-reasoning" and settings.reasoning != "none"
-    )
-    if is_fixed:
-        warnings += [
-            ModelWarning("unsupported", name, "models that reason refuse this setting")
-            for name in _SAMPLING
-            if body.pop(name) is not None
-        ]
+    warnings += absent_settings(absent, "the Responses protocol has")
+    drop_refused(body, _SAMPLING, settings, dialect.sampling, warnings)
     return {name: value for name, value in body.items() if value is not None}
-
-
-def _effort(
-    settings: CallSettings, dialect: ResponsesDialect, warnings: list[ModelWarning]
-) -> str | None:
-    effort = settings.reasoning
-    if effort is None or dialect.efforts is None or effort in dialect.efforts:
-        return effort
-    if not dialect.efforts:
-        if effort != "none":
-            warnings.append(ModelWarning("unsupported", "reasoning", "this model does not reason"))
-        return None
-    highest = dialect.efforts[-1]
-    warnings.append(ModelWarning("compatibility", "reasoning", f"{effort} was sent as {highest}"))
-    return highest
 
 
 def _format(wanted: JsonFormat | None) -> dict[str, object]:

@@ -5,11 +5,11 @@ from typing import Literal, TypeAlias, final
 from attrs import frozen
 
 from stepfold.providers._endpoint import WEB
+from stepfold.providers._reasoning import Sampling
 from stepfold.providers.openai_chat import openai_dialect
 from stepfold.values import ReasoningEffort
 
 SystemRole: TypeAlias = Literal["system", "developer"]
-Sampling: TypeAlias = Literal["free", "fixed", "fixed-when-reasoning"]
 
 
 @final

@@ -1,11 +1,8 @@
-"""A streamed response, decoded without I/O: bytes in, parts out, whatever the chunks.
+"""The events of a streamed response.
 
-Rules that are ours to keep:
+Rules that are ours to keep, beside those of `EventDecoder`:
 
-* Nothing raises. What is wrong with a stream is its last part, a `StreamError`; whatever comes
-  after it, or after the terminal event, is not read.
-* A stream is whole if it has a terminal event (`response.completed`, `.incomplete`). Without
-  one the reply may be cut, however whole it looks: that is a `protocol` error.
+* A stream is whole if it has a terminal event (`response.completed`, `.incomplete`).
 * Texts come as they come. Everything else is taken from the finished item, and so are the ends
   of texts and the calls: the stream gives what the terminal event's response decodes to. An item
   that the stream did not finish is taken from that response.
@@ -20,8 +17,8 @@ from typing import final
 
 from attrs import define, field
 
-from stepfold.providers._failures import reason_of_error
-from stepfold.providers._json import array_of, is_object, object_of, read_json, text_of
+from stepfold.providers._events import EventStream
+from stepfold.providers._json import array_of, is_object, object_of, text_of
 from stepfold.providers._replies import instant_of, shown_headers, violation
 from stepfold.providers.responses._items import (
     BlockKey,
@@ -37,20 +34,15 @@ from stepfold.providers.responses._reply import (
     metadata_of,
     usage_of,
 )
-from stepfold.transport import SseDecoder, without_secrets
 from stepfold.values import (
     Finish,
     ModelError,
-    ModelErrorReason,
-    ModelWarning,
     Reasoning,
     ReasoningDelta,
     ReasoningEnd,
     ReasoningStart,
     ResponseMetadata,
-    StreamError,
     StreamPart,
-    StreamStart,
     Text,
     TextDelta,
     TextEnd,
@@ -95,21 +87,14 @@ class _Item:
 
 
 @final
-class ResponsesStreamDecoder:
-    """Decodes one streamed response; `is_done` once its last part has been given."""
+class ResponsesReader:
+    """Reads the events of one response; an `EventReader`."""
 
     def __init__(
-        self,
-        provider: str,
-        *,
-        headers: tuple[tuple[str, str], ...] = (),
-        warnings: tuple[ModelWarning, ...] = (),
-        secrets: tuple[str, ...] = (),
+        self, provider: str, headers: tuple[tuple[str, str], ...], secrets: tuple[str, ...]
     ) -> None:
         self._provider = provider
         self._secrets = secrets
-        self._sse = SseDecoder()
-        self._start: tuple[StreamPart, ...] = (StreamStart(warnings),)
         self._headers = shown_headers(headers)
         self._reader = ItemReader(provider)
         self._items: dict[int, _Item] = {}
@@ -123,45 +108,17 @@ class ResponsesStreamDecoder:
         """Whether the reply has come to its end, which only its last event says."""
         return self.is_done
 
-    def feed(self, chunk: bytes) -> tuple[StreamPart, ...]:
-        """The parts that this chunk completes."""
-        if self.is_done:
-            return ()
-        parts: list[StreamPart] = [*self._start]
-        self._start = ()
-        try:
-            events = self._sse.feed_data(chunk)
-        except ModelError as error:
-            self._fail(parts, error.reason)
-        else:
-            self._read_all(parts, events)
-        return tuple(parts)
+    def end(self, parts: list[StreamPart]) -> None:
+        """No more events come."""
+        message = "the stream ended without its terminal event: the reply may be cut"
+        raise ModelError(violation(message))
 
-    def end(self) -> tuple[StreamPart, ...]:
-        """The last parts, when no more bytes come."""
-        parts = [*self.feed(b"\n\n")]  # which ends an event that lacks its last empty line
-        if not self.is_done:
-            message = "the stream ended without its terminal event: the reply may be cut"
-            self._fail(parts, violation(message))
-        return tuple(parts)
+    def abandon(self, parts: list[StreamPart]) -> None:
+        """The stream has failed: give what was held back."""
+        self._release(parts)
 
-    def _read_all(self, parts: list[StreamPart], events: list[str]) -> None:
-        for data in events:
-            self._read(parts, data)
-            if self.is_done:
-                return
-
-    def _read(self, parts: list[StreamPart], data: str) -> None:
-        is_json, value = read_json(data)
-        if is_json and is_object(value):
-            self._take(parts, value)
-        elif data.strip() == "[DONE]":
-            self._fail(parts, violation("the stream was done without its terminal event"))
-        elif data.strip():
-            shown = without_secrets(without_lone_surrogates(data[:100]), *self._secrets)
-            self._fail(parts, violation(f"the stream holds what is not JSON: {shown!r}"))
-
-    def _take(self, parts: list[StreamPart], event: dict[str, object]) -> None:
+    def read(self, parts: list[StreamPart], event: dict[str, object]) -> None:
+        """Take an event."""
         kind = text_of(event.get("type")) or ""
         place = _DELTAS.get(kind)
         if place is not None:
@@ -179,8 +136,6 @@ class ResponsesStreamDecoder:
         elif kind in _TERMINAL:
             response = object_of(event.get("response"))
             self._complete(parts, {"status": _TERMINAL[kind], **response})
-        elif kind == "error" or (not kind and event.get("error")):
-            self._fail(parts, reason_of_error(event, secrets=self._secrets))
         elif is_object(event.get("response")):
             self._describe(parts, object_of(event["response"]))
 
@@ -260,8 +215,7 @@ class ResponsesStreamDecoder:
             value = {**value, "arguments": "".join(item.arguments)}
         made = self._reader.parts(value, item.call_id)
         if made is None:
-            self._fail(parts, violation(NAMELESS))
-            return
+            raise ModelError(violation(NAMELESS))
         if item.annotations and all(key is not None for key, _ in made):
             made += self._reader.sources(item.annotations)
         if item.is_hosted or is_hosted(value):
@@ -341,12 +295,9 @@ class ResponsesStreamDecoder:
         failure = failure_of(response, self._secrets)
         if failure is not None:
             self._describe(parts, response)
-            self._fail(parts, failure)
-            return
+            raise ModelError(failure)
         for rank, value in enumerate(map(object_of, array_of(response.get("output")))):
             self._finish(parts, self._known(value, rank), value)
-            if self.is_done:
-                return
         self._release(parts)
         for item in self._items.values():
             if not item.is_done:
@@ -354,8 +305,7 @@ class ResponsesStreamDecoder:
                     self._close(parts, item, key, None)
                 if item.call_id is not None and response["status"] == "completed":
                     message = "the stream holds a call that never ended"
-                    self._fail(parts, violation(message))
-                    return
+                    raise ModelError(violation(message))
         self._describe(parts, response)
         parts.append(
             Finish(
@@ -366,7 +316,6 @@ class ResponsesStreamDecoder:
         )
         self.is_done = True
 
-    def _fail(self, parts: list[StreamPart], reason: ModelErrorReason) -> None:
-        self._release(parts)
-        parts.append(StreamError(reason))
-        self.is_done = True
+
+responses_decoder = EventStream(ResponsesReader)
+"""Makes the decoder of one streamed response."""
