@@ -30,6 +30,12 @@ def error(message: str, code: object = None, kind: object = None) -> dict[str, o
         (400, error("x", 400, "exceed_context_size_error"), "context-length", False),
         (400, error("Filtered", "content_filter"), "content-filter", False),
         (
+            400,
+            error("Your credit balance is too low to access the API.", None, "invalid_request_error"),
+            "quota",
+            False,
+        ),
+        (
             401,
             error("Wrong key", "invalid_api_key", "invalid_request_error"),
             "authentication",

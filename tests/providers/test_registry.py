@@ -1,9 +1,11 @@
+import re
 import subprocess
 import sys
 
 import pytest
 
-from stepfold.providers import PROVIDERS, HttpModel, resolve_model
+from stepfold.ports import model_name
+from stepfold.providers import PROVIDERS, HttpModel, ProviderEntry, resolve_model
 from stepfold.values import UsageError
 
 
@@ -82,6 +84,18 @@ def test_an_unknown_provider_is_refused_with_those_that_exist() -> None:
 def test_an_unknown_local_model_is_refused() -> None:
     with pytest.raises(UsageError, match="local/smollm2"):
         resolve_model("local/x")
+
+
+@pytest.mark.parametrize("entry", PROVIDERS, ids=lambda entry: str(entry.name))
+def test_a_name_makes_the_model_of_that_name(
+    monkeypatch: pytest.MonkeyPatch, entry: ProviderEntry
+) -> None:
+    """What a state or a journal names is found again by its name, and no two share one."""
+    for variable in re.findall(r"\b[A-Z][A-Z0-9_]{4,}\b", entry.summary):
+        monkeypatch.setenv(variable, "http://localhost:1/v1")
+    name = f"{entry.name}/{'smollm2' if entry.name == 'local' else 'm-1'}"
+
+    assert model_name(resolve_model(name)) == name
 
 
 def test_the_table_is_sorted() -> None:

@@ -2,7 +2,7 @@
 
 The kind of a failure comes, in this order, from
 1. a code that says more than a status can (context length, content filter, quota);
-2. the text, for an overlong prompt: many compatible servers have no code for it;
+2. the text, for an overlong prompt or an account without credit: many servers have no code for it;
 3. the status;
 4. any other code, for errors reported inside a stream, which have no status.
 """
@@ -83,6 +83,9 @@ _CODES: dict[str, ModelErrorKind] = {
 _OVERLONG = re.compile(
     r"context (?:length|window|size)|maximum context|prompt is too long|too many (?:input )?tokens",
     re.IGNORECASE,
+)
+_UNPAID = re.compile(
+    r"credit balance is too low|insufficient (?:balance|credits?|funds)", re.IGNORECASE
 )
 _TITLE = re.compile(r"<title[^>]*>\s*(.*?)\s*</title>", re.IGNORECASE | re.DOTALL)
 
@@ -201,6 +204,8 @@ def _kind(codes: list[str], message: str, status: int | None) -> ModelErrorKind:
             return _SPECIFIC_CODES[word]
     if status in {None, 400, 413, 422, 500} and _OVERLONG.search(message):
         return "context-length"
+    if status in {None, 400, 403, 429} and _UNPAID.search(message):
+        return "quota"
     if status is not None and status >= 300:
         return kind_of_status(status)
     for word in words:

@@ -201,17 +201,20 @@ def test_a_tool_of_the_servers_is_matched_by_its_id() -> None:
         body(
             {"toolCall": {"id": "t", "toolType": "GOOGLE_SEARCH", "args": {"q": "x"}}},
             {"toolResponse": {"id": "t", "toolType": "GOOGLE_SEARCH", "response": {"n": 1}}},
-            {"toolResponse": {"id": "u", "response": {}}},
+            {"toolResponse": {"id": "u", "toolType": "URL_CONTEXT", "response": {}}},
+            {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "4"}},
         )
     )
 
-    call, result, orphan = reply.content
+    call, result, orphan, executed = reply.content
     assert isinstance(call, ToolCall)
     assert isinstance(result, ToolResult)
     assert isinstance(orphan, ToolResult)
     assert (call.tool_name, call.tool_call_id) == ("google_search", "t")
     assert (result.tool_name, result.tool_call_id) == ("google_search", "t")
-    assert orphan.tool_call_id == "u"
+    assert (orphan.tool_name, orphan.tool_call_id) == ("url_context", "u")
+    assert isinstance(executed, ToolResult)
+    assert (executed.tool_name, executed.tool_call_id) == ("code_execution", "call-1")
 
 
 def test_files_and_parts_of_other_kinds() -> None:

@@ -172,8 +172,7 @@ class PartReader:
     ) -> list[StreamPart]:
         given = text_of(value.get("id"))
         call_id = unused_call_id(given, self._used)
-        told = text_of(value.get("toolType")) or text_of(value.get("tool_type"))
-        name = "code_execution" if kind == "executableCode" else (told or "tool").lower()
+        name = _hosted_name(kind, value)
         self._hosted.append((given or "", call_id, name))
         kept = kept_json(value)
         call = ToolCall(
@@ -189,10 +188,12 @@ class PartReader:
         self, kind: str, value: dict[str, object], signature: str | None
     ) -> ToolResult:
         given = text_of(value.get("id")) or ""
-        matching = [entry for entry in self._hosted if entry[0] == given] or [
-            (given, given or f"call-{len(self._used)}", "code_execution")
-        ]
-        _, call_id, name = matching[-1]
+        matching = [entry for entry in self._hosted if entry[0] == given]
+        if matching:
+            _, call_id, name = matching[-1]
+        else:  # of a call in an earlier reply
+            call_id = given or unused_call_id(None, self._used)
+            name = _hosted_name(kind, value)
         kept = kept_json(value) or _NULL
         outcome = text_of(value.get("outcome"))
         is_error = outcome not in {None, "OUTCOME_OK", "OUTCOME_UNSPECIFIED"}
@@ -223,3 +224,10 @@ class PartReader:
         if part.get("thought") is True:
             return [ReasoningFile(data, media_type, provider_options=options)]
         return [File(data, media_type, provider_options=options)]
+
+
+def _hosted_name(kind: str, value: dict[str, object]) -> str:
+    """What a tool that Google runs is called."""
+    if kind in {"executableCode", "codeExecutionResult"}:
+        return "code_execution"
+    return (text_of(value.get("toolType")) or text_of(value.get("tool_type")) or "tool").lower()
