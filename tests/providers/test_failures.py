@@ -31,7 +31,9 @@ def error(message: str, code: object = None, kind: object = None) -> dict[str, o
         (400, error("Filtered", "content_filter"), "content-filter", False),
         (
             400,
-            error("Your credit balance is too low to access the API.", None, "invalid_request_error"),
+            error(
+                "Your credit balance is too low to access the API.", None, "invalid_request_error"
+            ),
             "quota",
             False,
         ),

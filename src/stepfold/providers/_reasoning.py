@@ -14,7 +14,7 @@ _EFFORTS: tuple[ReasoningEffort, ...] = ("none", "minimal", "low", "medium", "hi
 def nearest_effort(effort: ReasoningEffort, known: Sequence[ReasoningEffort]) -> ReasoningEffort:
     """The effort, else the next lower one that is known, else the lowest; `known` ascends."""
     rank = _EFFORTS.index(effort)
-    below = [one for one in known if _EFFORTS.index(one) <= rank]
+    below: list[ReasoningEffort] = [one for one in known if _EFFORTS.index(one) <= rank]
     return below[-1] if below else known[0]
 
 

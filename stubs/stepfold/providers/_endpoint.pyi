@@ -21,7 +21,10 @@ class Endpoint(Generic[D_co]):
     base_url: str
     headers: tuple[tuple[str, str], ...] = field(default=())
     dialect: D_co
+    name: str | None = None
 
+    @property
+    def provider(self) -> str: ...
     def under(self, path: str) -> str: ...
 
 class ClientOptions(TypedDict, total=False):

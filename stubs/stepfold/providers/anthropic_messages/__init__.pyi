@@ -6,15 +6,15 @@ from stepfold.providers.anthropic_messages._construct import (
 from stepfold.providers.anthropic_messages._encode import encode_request
 from stepfold.providers.anthropic_messages._options import MessagesDialect, anthropic_dialect
 from stepfold.providers.anthropic_messages._reply import decode_reply
-from stepfold.providers.anthropic_messages._stream import MessagesStreamDecoder
+from stepfold.providers.anthropic_messages._stream import messages_decoder
 
 __all__ = (
     "MESSAGES_CODEC",
     "MessagesDialect",
     "MessagesModel",
-    "MessagesStreamDecoder",
     "anthropic",
     "anthropic_dialect",
     "decode_reply",
     "encode_request",
+    "messages_decoder",
 )

@@ -1,19 +1,18 @@
 from typing import final
-from stepfold.values import ModelWarning, StreamPart
+from stepfold.providers._events import EventStream
+from stepfold.values import StreamPart
 
 @final
-class GoogleStreamDecoder:
-    def __init__(
-        self,
-        provider: str,
-        *,
-        headers: tuple[tuple[str, str], ...] = (),
-        warnings: tuple[ModelWarning, ...] = (),
-        secrets: tuple[str, ...] = (),
-    ) -> None: ...
-    is_done: bool
+class GoogleReader:
+    is_done: bool = False
 
+    def __init__(
+        self, provider: str, headers: tuple[tuple[str, str], ...], _: tuple[str, ...]
+    ) -> None: ...
     @property
     def is_whole(self) -> bool: ...
-    def feed(self, chunk: bytes) -> tuple[StreamPart, ...]: ...
-    def end(self) -> tuple[StreamPart, ...]: ...
+    def read(self, parts: list[StreamPart], event: dict[str, object]) -> None: ...
+    def end(self, parts: list[StreamPart]) -> None: ...
+    def abandon(self, parts: list[StreamPart]) -> None: ...
+
+google_decoder = EventStream(GoogleReader)

@@ -1,11 +1,11 @@
 from typing import Literal, TypeAlias, final
 from attrs import frozen
+from stepfold.providers._reasoning import Sampling
 from stepfold.values import ReasoningEffort
 
 ReasoningForm: TypeAlias = Literal["field", "part", "none"]
 SystemRole: TypeAlias = Literal["system", "developer"]
 TokenLimit: TypeAlias = Literal["max_tokens", "max_completion_tokens"]
-Sampling: TypeAlias = Literal["free", "fixed", "fixed-when-reasoning"]
 
 @final
 @frozen(order=False, kw_only=True, cache_hash=True)

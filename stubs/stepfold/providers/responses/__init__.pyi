@@ -6,15 +6,15 @@ from stepfold.providers.responses._construct import (
 from stepfold.providers.responses._encode import encode_request
 from stepfold.providers.responses._options import ResponsesDialect, responses_dialect
 from stepfold.providers.responses._reply import decode_reply
-from stepfold.providers.responses._stream import ResponsesStreamDecoder
+from stepfold.providers.responses._stream import responses_decoder
 
 __all__ = (
     "RESPONSES_CODEC",
     "ResponsesDialect",
     "ResponsesModel",
-    "ResponsesStreamDecoder",
     "decode_reply",
     "encode_request",
     "openai_responses",
+    "responses_decoder",
     "responses_dialect",
 )

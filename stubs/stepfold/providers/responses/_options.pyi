@@ -1,10 +1,10 @@
 from typing import Literal, TypeAlias, final
 from attrs import frozen
 from stepfold.providers._endpoint import WEB
+from stepfold.providers._reasoning import Sampling
 from stepfold.values import ReasoningEffort
 
 SystemRole: TypeAlias = Literal["system", "developer"]
-Sampling: TypeAlias = Literal["free", "fixed", "fixed-when-reasoning"]
 
 @final
 @frozen(order=False, kw_only=True, cache_hash=True)

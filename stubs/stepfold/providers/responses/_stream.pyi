@@ -1,19 +1,18 @@
 from typing import final
-from stepfold.values import ModelWarning, StreamPart
+from stepfold.providers._events import EventStream
+from stepfold.values import StreamPart
 
 @final
-class ResponsesStreamDecoder:
+class ResponsesReader:
     def __init__(
-        self,
-        provider: str,
-        *,
-        headers: tuple[tuple[str, str], ...] = (),
-        warnings: tuple[ModelWarning, ...] = (),
-        secrets: tuple[str, ...] = (),
+        self, provider: str, headers: tuple[tuple[str, str], ...], secrets: tuple[str, ...]
     ) -> None: ...
     is_done: bool
 
     @property
     def is_whole(self) -> bool: ...
-    def feed(self, chunk: bytes) -> tuple[StreamPart, ...]: ...
-    def end(self) -> tuple[StreamPart, ...]: ...
+    def end(self, parts: list[StreamPart]) -> None: ...
+    def abandon(self, parts: list[StreamPart]) -> None: ...
+    def read(self, parts: list[StreamPart], event: dict[str, object]) -> None: ...
+
+responses_decoder = EventStream(ResponsesReader)

@@ -1,0 +1,3 @@
+from typing import Literal, TypeAlias
+
+Sampling: TypeAlias = Literal["free", "fixed", "fixed-when-reasoning"]
