@@ -96,5 +96,5 @@ class MessagesReader:
         self.is_done = True
 
 
-messages_decoder = EventStream(MessagesReader)
+messages_decoder: EventStream = EventStream(MessagesReader)
 """Makes the decoder of one streamed reply."""

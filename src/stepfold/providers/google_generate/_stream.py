@@ -38,5 +38,5 @@ class GoogleReader:
         """Nothing was held back."""
 
 
-google_decoder = EventStream(GoogleReader)
+google_decoder: EventStream = EventStream(GoogleReader)
 """Makes the decoder of one streamed reply."""

@@ -172,5 +172,5 @@ class ChatReader:
         parts.append(Finish(finish_reason, self._usage, provider_metadata=metadata))
 
 
-chat_decoder = EventStream(ChatReader)
+chat_decoder: EventStream = EventStream(ChatReader)
 """Makes the decoder of one streamed reply."""

@@ -317,5 +317,5 @@ class ResponsesReader:
         self.is_done = True
 
 
-responses_decoder = EventStream(ResponsesReader)
+responses_decoder: EventStream = EventStream(ResponsesReader)
 """Makes the decoder of one streamed response."""
