@@ -7,14 +7,25 @@ from typing import Literal
 import anyio
 import anyio.lowlevel
 import pytest
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
 from stepfold.agent import Agent, Run, RunFailed
-from stepfold.loop import RetryPolicy, replay
+from stepfold.loop import Calling, Program, RetryPolicy, Working, replay
 from stepfold.loop.events import ToolReturned
 from stepfold.shell import AnyTool, CancelHandle, MemoryJournal, tool
-from stepfold.testing import Scripted, ScriptedModel, call, laws, reply
+from stepfold.testing import (
+    Intervention,
+    Schedule,
+    Scripted,
+    ScriptedModel,
+    call,
+    laws,
+    reply,
+    simulate,
+)
+from stepfold.testing.strategies import programs, worlds
 from stepfold.values import (
     Cancelled,
     Completed,
@@ -200,3 +211,29 @@ def test_a_conversation_goes_on_after_a_cancelled_run(
         assert again.messages[: len(run.messages)] == run.messages
 
     anyio.run(check, backend=backend)
+
+
+@given(st.data(), programs(min_tools=2, hooks=15), st.integers(0, 12))
+def test_a_run_that_shall_end_after_its_step_has_all_of_it(
+    data: st.DataObject, drawn: Program, tick: int
+) -> None:
+    """It is the beginning of the undisturbed run, down to the times, with the step in flight.
+
+    Nobody outside is asked here: who waits for somebody is not waited for.
+    """
+    here = {name: evolve(one, executes=True, approval="never") for name, one in drawn.tools.items()}
+    program = evolve(drawn, tools=here, retry=RetryPolicy(max_retries=0))
+    world = data.draw(worlds(program=program, min_calls=1, hostile=10, cut=3, failing=5))
+    order = data.draw(st.lists(st.integers(0, 7), min_size=1, max_size=8).map(tuple))
+
+    undisturbed = simulate(program, "Hello", world, Schedule(order))
+    asked = (Intervention(tick, "cancel-after-step"),)
+    trace = simulate(program, "Hello", world, Schedule(order, asked))
+
+    laws.every_law_holds(trace)
+    kept = trace.end.steps
+    assert undisturbed.end.steps[: len(kept)] == kept
+    met = [one.before for one in trace.moments if type(one.event).__name__ == "CancelRequested"]
+    for state in met:
+        is_in_flight = isinstance(state.phase, Working) and state.phase.replied is not None
+        assert len(kept) == len(state.steps) + is_in_flight or isinstance(state.phase, Calling)

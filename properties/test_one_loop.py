@@ -286,3 +286,52 @@ def test_a_run_that_is_cancelled_from_beside_it_keeps_what_it_has(
     phase = state.phase
     if isinstance(phase, Done) and isinstance(phase.end, Cancelled):
         assert phase.end.reason == "enough"
+
+
+@given(
+    st.data(),
+    real_programs(),
+    st.sampled_from(["asyncio", "trio"]),
+    st.integers(0, 3),
+    st.sampled_from(["in a model call", "in a tool"]),
+)
+def test_a_run_that_shall_end_after_its_step_ends_alike_under_every_driver(
+    data: st.DataObject, program: Program, backend: str, asked_in: int, where: str
+) -> None:
+    """Whatever is asked meanwhile: what is in flight comes to its end, and nothing after it."""
+    world = data.draw(worlds(program=program, max_turns=3, hostile=5, cut=0, failing=15))
+
+    def asking() -> tuple[CancelHandle, Runtime[None], list[int]]:
+        handle, asked_after = CancelHandle(), list[int]()
+        model_calls = [0]
+
+        def ask(is_there: bool) -> None:
+            if is_there and model_calls[0] > asked_in:
+                handle("enough for now", after_step=True)
+                asked_after.append(model_calls[0])
+
+        def called() -> None:
+            model_calls[0] += 1
+            ask(where == "in a model call")
+
+        async def act(n: int) -> int:
+            """Take a while, so that calls stand side by side."""
+            ask(where == "in a tool")
+            return n
+
+        tools = tuple(tool(name=name)(act) for name in program.tools)
+        return handle, runtime_of(program, world, tools=tools, before=called), asked_after
+
+    handle, runtime, asked_after = asking()
+    plain = drive_sync(program, begun(program, "Hello"), runtime, cancel=handle)
+    journal_is_exact(program, "Hello", runtime, plain)
+    assert len(set(asked_after)) <= 1  # no model was called after it
+    phase = plain.phase
+    if isinstance(phase, Done) and isinstance(phase.end, Cancelled):
+        assert phase.end.reason == "enough for now"
+
+    for way in (generated, streamed):
+        handle, runtime, _ = asking()
+        state = anyio.run(way, program, begun(program, "Hello"), runtime, handle, backend=backend)
+        laws.same_run(state, plain)
+        journal_is_exact(program, "Hello", runtime, state)

@@ -38,7 +38,13 @@ PHASES = (
     *("Preparing", "Calling", "Waiting", "Working"),
     *("Checking", "Concluding", "Resting", "Done"),
 )
-EVERYWHERE = {"MessageSteered", "TimedOut", "Cancelled", "Resumed"}
+EVERYWHERE = {"MessageSteered", "TimedOut", "Cancelled", "CancelRequested", "Resumed"}
+ENDS_AFTER_STEP = {
+    "Calling": {"Calling"},
+    "Working": {"Working"},
+    "Concluding": {"Concluding"},
+    "Checking": {"Checking", "Done"},  # it is kept where a final answer is still to be looked at
+}
 
 
 def written_table() -> dict[Row, frozenset[str]]:
@@ -74,6 +80,8 @@ def is_written(phase: str, event: str, target: str) -> bool:
             return target == "Done"
         case "MessageSteered" | "Resumed":
             return target == phase
+        case "CancelRequested":
+            return target in ENDS_AFTER_STEP.get(phase, {"Done"})
         case _:
             return False
 

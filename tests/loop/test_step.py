@@ -96,7 +96,7 @@ def test_the_table_names_phases_commands_and_events_that_exist() -> None:
 def test_the_table_has_every_phase_and_every_answer() -> None:
     """Nothing is left out but what is told below it."""
     rows = table()
-    anywhere = {"MessageSteered", "TimedOut", "Cancelled", "Resumed"}
+    anywhere = {"MessageSteered", "TimedOut", "Cancelled", "CancelRequested", "Resumed"}
 
     assert {row[0] for row in rows} == PHASES - {"Done"}
     assert {row[2] for row in rows} == EVENTS - anywhere | {"MessageSteered", "Resumed"}

@@ -175,6 +175,19 @@ async def test_11_13_leaving_a_stream_stops_its_tools_and_is_written_down_first(
     assert sf.replay(agent.program, journal.header, journal.entries) == sf.Success(run.state)
 
 
+async def test_12_a_run_ends_after_the_step_in_flight_and_keeps_it() -> None:
+    agent = sf.Agent(model=ScriptedModel([doubling(4), doubling(5), DONE]), tools=[double])
+    async with agent.stream("Hi") as stream:
+        async for part in stream:
+            if isinstance(part, sf.notes.CallRequested):
+                stream.cancel("enough", after_step=True)
+    run = await stream.run()
+
+    assert run.end == sf.Cancelled("enough")
+    assert run.results_of(double) == (8,)
+    assert_paired(run.messages)
+
+
 @pytest.mark.parametrize("chunk_size", [1, None])
 async def test_14_text_before_a_call_ends_no_stream(chunk_size: int | None) -> None:
     script = [reply("Let me see.", *doubling(4).content), DONE]

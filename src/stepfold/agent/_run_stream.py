@@ -13,7 +13,7 @@ from stepfold.agent._output_partial import PartialElements, Unfenced
 from stepfold.agent._run import Run
 from stepfold.agent._transforms import Parts
 from stepfold.loop import LoopState
-from stepfold.shell import RunPart, Steering
+from stepfold.shell import CancelHandle, RunPart, Steering
 from stepfold.values import JsonText, PartialJson, TextDelta, UsageError, UserMessage
 
 Out_co = TypeVar("Out_co", covariant=True)
@@ -32,6 +32,8 @@ class _Pulled(Protocol):
     def outputs(self) -> Mapping[JsonText, object]: ...
     @property
     def steering(self) -> Steering: ...
+    @property
+    def cancel_handle(self) -> CancelHandle: ...
     async def __aenter__(self) -> object: ...
     async def __aexit__(
         self,
@@ -112,6 +114,15 @@ class RunStream(Generic[Out_co]):
             UsageError: it is neither text nor a message, or empty.
         """
         return self._driver.steering.queue(message)
+
+    def cancel(self, reason: str = "cancelled", *, after_step: bool = False) -> None:
+        """End the run without leaving its stream: see `CancelHandle`.
+
+        The parts that remain can be read, the last of them is `RunEnded`. This is for who reads
+        the stream; from another task, a model that says nothing is interrupted only by a
+        `CancelHandle` that was given to the run.
+        """
+        self._driver.cancel_handle(reason, after_step=after_step)
 
     def text(self) -> AsyncIterator[str]:
         """Give only the text, as it comes.

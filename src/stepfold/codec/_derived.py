@@ -28,9 +28,10 @@ def _state(
     phase: Phase,
     inbox: Inbox,
     toolbox: Toolbox = EMPTY_TOOLBOX,
+    cancel_requested: str | None = None,
 ) -> LoopState:
     """Build a state and find the ids of all calls in its history and in the reply at work."""
-    state = LoopState(identity, now, transcript, ledger, phase, inbox, toolbox)
+    state = LoopState(identity, now, transcript, ledger, phase, inbox, toolbox, cancel_requested)
     ids = (
         *_ids_said(transcript.messages),
         *_ids_said(transcript.held_back),

@@ -23,6 +23,7 @@ _EVENTS: Final[dict[type, str]] = {
     events.ApprovalDecided: "approval-decided",
     events.CallBound: "call-bound",
     events.CallRepaired: "call-repaired",
+    events.CancelRequested: "cancel-requested",
     events.Cancelled: "cancelled",
     events.MessageSteered: "message-steered",
     events.ModelFailed: "model-failed",

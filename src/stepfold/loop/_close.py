@@ -10,6 +10,10 @@ a limit. If one of them leaves no room to hear it, the word is dropped and the r
 have without it: a final answer that is there is not lost to a stop. Nor does an answer that is sent
 back overrule them: without room for another, the run fails for want of its output. A word that
 comes while validators look at the answer is heard if they refuse it, and after it if they do not.
+
+A run that is asked to end once its step is over writes the step in the same way. Then it ends: a
+final answer is its end as always, and takes no more than its validators; where it would go on, it
+is cancelled, and neither conditions nor limits are asked. Nobody outside is waited for.
 """
 
 from typing_extensions import TypeIs
@@ -28,6 +32,7 @@ from stepfold.loop._program import Program
 from stepfold.loop._record import write
 from stepfold.loop._retries import count_errors, retries_met
 from stepfold.loop._settings import settings_of
+from stepfold.loop._slots import Slot
 from stepfold.loop._state import (
     Calling,
     Checking,
@@ -50,6 +55,7 @@ from stepfold.loop.notes import (
     StepStarted,
 )
 from stepfold.values import (
+    Cancelled,
     Completed,
     Failed,
     Failure,
@@ -81,6 +87,8 @@ def advance(program: Program, out: Draft, work: Work) -> None:
 def close(program: Program, out: Draft, work: Work) -> None:
     """Write what is settled, then find out how the run goes on."""
     step, slots, closing = work.step, work.slots, work.closing
+    if out.cancel_requested is not None and any(_is_awaited(slot) for slot in slots):
+        slots[:] = [given_up(step, slot, "interrupted", INTERRUPTED, out) for slot in slots]
     if closing is not None:
         slots[:] = [given_up(step, slot, "not-run", _CLOSING, out) for slot in slots]
     write(out, work)
@@ -105,7 +113,14 @@ def close(program: Program, out: Draft, work: Work) -> None:
         after_step(program, out, step, refused=work.refused)
 
 
+INTERRUPTED = "interrupted: the run ended while this call was open; it may or may not have run"
+
 _CLOSING = "not run: the run ended before this call could be run"
+
+
+def _is_awaited(slot: Slot) -> bool:
+    """Whether somebody outside owes an answer."""
+    return slot.is_open and not slot.is_held
 
 
 def rest(program: Program, out: Draft, resting: Resting) -> None:
@@ -141,7 +156,7 @@ def after_final_answer(
     `answer` is the output, if it is certain already.
     """
     waiting = out.inbox.waiting
-    if not waiting:
+    if not waiting or out.cancel_requested is not None:
         if answer is None:
             conclude(program, out, step)
         else:
@@ -244,6 +259,9 @@ def after_step(
 
     `answer` is what is known of a final answer before it: the output, or why it is none.
     """
+    if out.cancel_requested is not None:
+        finish(out, Cancelled(out.cancel_requested))
+        return
     if out.transcript.steps:
         verdict = ask_condition(program, out)
         if isinstance(verdict, HookFailed):
@@ -283,6 +301,14 @@ def ask_condition(program: Program, out: Draft) -> Stop | HookFailed | None:
 
 def _is_verdict(answer: object) -> TypeIs[Stop | None]:
     return answer is None or isinstance(answer, Stop)
+
+
+def leave(program: Program, out: Draft, step: int, answer: JsonText | NoOutput | None) -> None:
+    """Conditions were being asked when the run was told to end: do so, whatever they say."""
+    if has_final_answer(program, out) and not isinstance(answer, NoOutput):
+        after_final_answer(program, out, step, answer)
+    else:
+        after_step(program, out, step, answer=answer)
 
 
 def next_step(

@@ -36,6 +36,7 @@ class Draft:
         "_old",
         "call_ids",
         "called",
+        "cancel_requested",
         "changed",
         "commands",
         "cost",
@@ -69,6 +70,7 @@ class Draft:
         self.phase: Phase = old.phase
         self.inbox: Inbox = old.inbox
         self.toolbox: Toolbox = old.toolbox
+        self.cancel_requested: str | None = old.cancel_requested
         self.call_ids: IdSet = old.call_ids
         ledger = old.ledger
         self.usage: Usage = ledger.usage
@@ -132,6 +134,7 @@ class Draft:
             self.phase,
             self.inbox,
             self.toolbox,
+            self.cancel_requested,
             self.call_ids,
         )
 

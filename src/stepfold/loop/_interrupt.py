@@ -6,17 +6,25 @@ from attrs import evolve
 
 from stepfold.loop._budget import settle_attempt
 from stepfold.loop._calls import closed, given_up
-from stepfold.loop._close import advance, after_step, finish, flush
+from stepfold.loop._close import (
+    INTERRUPTED,
+    advance,
+    after_step,
+    finish,
+    flush,
+    has_final_answer,
+)
 from stepfold.loop._draft import Draft, Work
 from stepfold.loop._model_call import write_partial
 from stepfold.loop._pending import pending_in
 from stepfold.loop._program import Program
 from stepfold.loop._record import write
 from stepfold.loop._slots import Slot
-from stepfold.loop._state import Calling, Inbox, Resting, Working
-from stepfold.loop.events import MessageSteered, Resumed
+from stepfold.loop._state import Calling, Checking, Concluding, Inbox, Resting, Working
+from stepfold.loop.events import CancelRequested, MessageSteered, Resumed
 from stepfold.values import (
     EMPTY_OBJECT,
+    Cancelled,
     IllegalEvent,
     JsonText,
     ModelReply,
@@ -25,7 +33,6 @@ from stepfold.values import (
     Stopped,
 )
 
-_INTERRUPTED = "interrupted: the run ended while this call was open; it may or may not have run"
 _OVERTAKEN = "not run: somebody spoke before this call was answered"
 _CRASHED = "interrupted: the process ended while this call ran; it may or may not have run"
 
@@ -38,14 +45,29 @@ def interrupt(
         case Calling() as calling:
             cost = settle_attempt(program, out, calling, partial)
             if partial is not None and partial.content:
-                write_partial(program, out, calling, partial, _INTERRUPTED, cost)
+                write_partial(program, out, calling, partial, INTERRUPTED, cost)
         case Working() as working:
-            _give_up(out, Work.of(working), _INTERRUPTED)
+            _give_up(out, Work.of(working), INTERRUPTED)
         case Resting(step, slots):
-            _give_up(out, Work(step, None, list(slots)), _INTERRUPTED)
+            _give_up(out, Work(step, None, list(slots)), INTERRUPTED)
         case _:
             pass
     finish(out, end)
+
+
+def cancel_after_step(program: Program, out: Draft, event: CancelRequested) -> None:
+    """End the run once the step in flight is over; at once, if there is none."""
+    if out.cancel_requested is not None:
+        return
+    out.at(event.at)
+    out.cancel_requested = event.reason
+    match out.phase:
+        case Calling() | Working() | Concluding():
+            return
+        case Checking() if has_final_answer(program, out):
+            return  # it may still be for validators to look at
+        case _:
+            interrupt(program, out, Cancelled(event.reason), None)
 
 
 def timed_out(program: Program, limit: Literal["total", "step"]) -> Stopped:

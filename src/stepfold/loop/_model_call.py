@@ -13,7 +13,7 @@ from stepfold.loop._budget import (
     settle_reply,
 )
 from stepfold.loop._calls import admit, closed, fault_of
-from stepfold.loop._close import advance, finish
+from stepfold.loop._close import INTERRUPTED, advance, finish
 from stepfold.loop._deferred import with_deferred
 from stepfold.loop._draft import Draft, Work
 from stepfold.loop._fold import normal_reply, unused_id
@@ -30,6 +30,7 @@ from stepfold.loop.events import ModelFailed, ModelReplied
 from stepfold.loop.notes import ModelRetried
 from stepfold.values import (
     ApprovalRequest,
+    Cancelled,
     Failed,
     JsonText,
     ModelErrorReason,
@@ -264,6 +265,12 @@ def on_failure(program: Program, out: Draft, calling: Calling, event: ModelFaile
     cost = settle_attempt(program, out, calling, partial, was_refused=was_refused)
     place = f"{calling.step}/{calling.total}"
     pause = pause_before_retry(program.retry, calling.attempt, reason, out.identity.seed, place)
+    following = next_model(program, calling, reason)
+    if out.cancel_requested is not None and (pause is not None or following is not None):
+        if partial is not None and partial.content:
+            write_partial(program, out, calling, partial, INTERRUPTED, cost)
+        finish(out, Cancelled(out.cancel_requested))
+        return
     if pause is not None:
         until = out.now + pause
         again = evolve(calling, attempt=calling.attempt + 1, total=calling.total + 1)
@@ -271,7 +278,6 @@ def on_failure(program: Program, out: Draft, calling: Calling, event: ModelFaile
         out.commands.append(Wait(again.key, until))
         out.phase = Waiting(again, until)
         return
-    following = next_model(program, calling, reason)
     if following is not None:
         again = evolve(calling, model=following, attempt=0, total=calling.total + 1)
         out.notes.append(ModelRetried(calling.step, again.total, following, reason, out.now))

@@ -331,8 +331,9 @@ EMPTY_TOOLBOX = Toolbox()
 class LoopState:
     """Everything about one run, as data.
 
-    Comparable and hashable, at linear cost. `call_ids` are the ids of all calls seen, derived
-    from the history: neither encoded nor compared.
+    Comparable and hashable, at linear cost. `cancel_requested` is why the run shall end once the
+    step in flight is over, if it shall. `call_ids` are the ids of all calls seen, derived from the
+    history: neither encoded nor compared.
     """
 
     identity: Identity
@@ -342,6 +343,7 @@ class LoopState:
     phase: Phase
     inbox: Inbox
     toolbox: Toolbox = EMPTY_TOOLBOX
+    cancel_requested: str | None = None
     call_ids: IdSet = field(default=NO_IDS, eq=False, repr=False)
 
     @property

@@ -38,8 +38,10 @@ move it on:
                                                                        Calling Done
 
 In every phase but Done, `MessageSteered` goes into the inbox, `TimedOut` and `Cancelled` lead to
-Done, and `Resumed` issues again what is owed. Done absorbs everything. The time limit of a single
-step holds while that step is at work: in Resting it is stale, since a person may take a month.
+Done, and `Resumed` issues again what is owed. `CancelRequested` is kept while a step is in flight,
+and leads to Done once that is over: no model is called after it. Done absorbs everything. The time
+limit of a single step holds while that step is at work: in Resting it is stale, since a person may
+take a month.
 
 `step` is total: whatever a model, a tool, a policy or a hook answers, it raises nothing. An
 answer that is no longer open is stale and gives the same state object; an answer to something
@@ -66,13 +68,14 @@ from stepfold.loop._close import (
     advance,
     after_final_answer,
     finish,
+    leave,
     next_step,
     not_fit,
     rest,
     stopped,
 )
 from stepfold.loop._draft import Draft, Work
-from stepfold.loop._interrupt import interrupt, resume, steer, timed_out
+from stepfold.loop._interrupt import cancel_after_step, interrupt, resume, steer, timed_out
 from stepfold.loop._model_call import on_failure, on_reply, recall
 from stepfold.loop._offer import visible_tools
 from stepfold.loop._pre_phase import decided_again, rebound
@@ -106,6 +109,7 @@ from stepfold.loop.events import (
     CallBound,
     CallRepaired,
     Cancelled,
+    CancelRequested,
     Event,
     MessageSteered,
     ModelFailed,
@@ -166,6 +170,8 @@ def _dispatch(program: Program, out: Draft, event: Event) -> None:
         case Cancelled(reason):
             out.at(event.at)
             interrupt(program, out, CancelledEnd(reason), event.partial)
+        case CancelRequested():
+            cancel_after_step(program, out, event)
         case Resumed():
             resume(program, out, event)
 
@@ -202,6 +208,8 @@ def _on_stop_checked(program: Program, out: Draft, event: StopChecked) -> None:
     match event.stop:
         case HookFailed() as failed:
             finish(out, Failed(failed))
+        case _ if out.cancel_requested is not None:
+            leave(program, out, phase.step, phase.answer)
         case Stop() as stop:
             stopped(program, out, phase.step, stop, phase.answer)
         case None:

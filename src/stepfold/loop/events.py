@@ -272,6 +272,20 @@ class Cancelled:
 
 @final
 @frozen(order=False)
+class CancelRequested:
+    """Somebody asked the run to end once the step in flight is over.
+
+    No model is asked any more. What the step still does is done and recorded: then the run ends as
+    cancelled, or as it does anyway. Where no step is in flight, it ends at once. The first reason
+    counts.
+    """
+
+    reason: str
+    at: Instant
+
+
+@final
+@frozen(order=False)
 class Resumed:
     """The run goes on in a new process, for the `number`-th time, counted from 1."""
 
@@ -295,6 +309,7 @@ Event: TypeAlias = (
     | MessageSteered
     | TimedOut
     | Cancelled
+    | CancelRequested
     | Resumed
 )
 """Anything that happened to a run."""
@@ -305,6 +320,7 @@ __all__ = (
     "ApprovalDecision",
     "CallBound",
     "CallRepaired",
+    "CancelRequested",
     "Cancelled",
     "Event",
     "MessageSteered",

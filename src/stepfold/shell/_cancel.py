@@ -12,25 +12,43 @@ class CancelHandle:
     The run then ends in `Cancelled(reason)` and is returned with all that was finished. A call
     before the run has begun ends it before anything is asked of a model; a second call changes
     nothing.
+
+    With `after_step=True` the step in flight is not interrupted: its reply comes to its end, its
+    tools run, all of it is recorded, and the run ends before a model is asked again. A step that
+    is the last one anyway ends the run as it would have. Where no step is in flight, as in a pause
+    before a retry, the run ends at once. Who loses patience calls again without it.
     """
 
     def __init__(self) -> None:
         self.reason: str | None = None
+        self.reason_after_step: str | None = None
         self._scopes: Final[list[anyio.CancelScope]] = []
+        self._idle: Final[list[anyio.CancelScope]] = []
 
-    def __call__(self, reason: str = "cancelled") -> None:
-        """Ask the run to end."""
-        if self.reason is None:
+    def __call__(self, reason: str = "cancelled", *, after_step: bool = False) -> None:
+        """Ask the run to end: now, or after the step in flight."""
+        if self.reason is not None:
+            return
+        if not after_step:
             self.reason = reason
             for scope in self._scopes:
                 scope.cancel()
+        elif self.reason_after_step is None:
+            self.reason_after_step = reason
+            for scope in self._idle:
+                scope.cancel()
 
-    def attach(self, scope: anyio.CancelScope) -> None:
-        """Let a scope be cancelled with the run."""
-        self._scopes.append(scope)
-        if self.reason is not None:
+    def attach(self, scope: anyio.CancelScope, *, is_idle: bool = False) -> None:
+        """Let a scope be cancelled with the run; an idle one also by a call with `after_step`."""
+        if is_idle:
+            self._idle.append(scope)
+            is_asked = self.reason_after_step is not None
+        else:
+            self._scopes.append(scope)
+            is_asked = self.reason is not None
+        if is_asked:
             scope.cancel()
 
-    def detach(self, scope: anyio.CancelScope) -> None:
+    def detach(self, scope: anyio.CancelScope, *, is_idle: bool = False) -> None:
         """Forget a scope that was left."""
-        self._scopes.remove(scope)
+        (self._idle if is_idle else self._scopes).remove(scope)

@@ -1,7 +1,7 @@
 """`drive` and `drive_sync`: carry a run on until it rests or has ended."""
 
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 import anyio
@@ -83,6 +83,7 @@ def drive_sync(
     first: Transition,
     runtime: Runtime[D],
     *,
+    cancel: CancelHandle | None = None,
     steering: Steering | None = None,
 ) -> LoopState:
     """Carry out the commands of a run in this thread, without any event loop.
@@ -90,20 +91,21 @@ def drive_sync(
     Tools run one after another, in call order. Coroutines are run as long as they never suspend;
     behind the ports, waiting blocks. Nothing that runs can be interrupted: that a tool took too
     long shows when it returns, and a time limit of the run or of a step holds before the next
-    command; what was carried out until then is kept. Models are asked for whole replies, so
-    `first_chunk` and `chunk` of `Timeouts` do not hold here.
+    command, as `cancel` does; what was carried out until then is kept. Models are asked for whole
+    replies, so `first_chunk` and `chunk` of `Timeouts` do not hold here.
 
     Raises:
         UsageError: a tool or a model is marked `async_only`, or a coroutine needs an event loop;
             the text names which.
     """
-    return driven_sync(program, first, runtime, steering).state
+    return driven_sync(program, first, runtime, cancel, steering).state
 
 
 def driven_sync(
     program: Program,
     first: Transition,
     runtime: Runtime[D],
+    cancel: CancelHandle | None = None,
     steering: Steering | None = None,
 ) -> Driver[D]:
     """As `drive_sync`, but gives the driver, which knows the exception behind a failure."""
@@ -119,7 +121,7 @@ def driven_sync(
                 f"drive_sync: the model {name} is marked async_only=True; use drive, generate or "
                 "stream"
             )
-    driver = SequentialDriver(program, first, runtime, ThreadWaiting(), None, steering)
+    driver = SequentialDriver(program, first, runtime, ThreadWaiting(), cancel, steering)
     driver.check()
     token = BLOCKING.set(True)
     try:
@@ -134,6 +136,12 @@ class SequentialDriver(Driver[D]):
     """A driver without tasks: commands are carried out one after another."""
 
     doing: str = "a coroutine"
+
+    @override
+    @contextmanager
+    def idle(self) -> Generator[None]:
+        """Do something: without an event loop nothing interrupts it."""
+        yield
 
     @override
     async def together(self) -> None:

@@ -11,7 +11,8 @@ exit, since asyncio would end its loop on the spot where a task lets one through
 """
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from typing import Generic, TypeVar
 
 import anyio
@@ -19,7 +20,6 @@ import anyio.abc
 import anyio.lowlevel
 
 from stepfold.loop import (
-    Concluding,
     Done,
     JournalEntry,
     LoopState,
@@ -31,30 +31,21 @@ from stepfold.loop import (
     step,
 )
 from stepfold.loop.commands import (
-    BindCall,
-    BindOutput,
     CallKey,
     CallModel,
     CheckStop,
     Command,
     ModelCallKey,
     PrepareStep,
-    RepairCall,
-    ResolveApproval,
     RunTool,
     Wait,
 )
 from stepfold.loop.events import (
-    ApprovalDecided,
-    CallBound,
-    CallRepaired,
     Cancelled,
+    CancelRequested,
     Event,
     ModelFailed,
     ModelReplied,
-    OutputBound,
-    StepPrepared,
-    StopChecked,
     TimedOut,
     ToolReturned,
     ToolStarted,
@@ -62,13 +53,12 @@ from stepfold.loop.events import (
 )
 from stepfold.loop.notes import Note
 from stepfold.ports import BLOCKING, KEEPER, Clock, LanguageModel
-from stepfold.shell._approval import approval_context
 from stepfold.shell._cancel import CancelHandle
 from stepfold.shell._children import children_of
 from stepfold.shell._execute import call_of, execute
 from stepfold.shell._files import RunFiles
 from stepfold.shell._fitting import require_fitting
-from stepfold.shell._hooks import bound, decided, prepared, repaired, stop_checked
+from stepfold.shell._hook_commands import HookCommand, HookCommands
 from stepfold.shell._keeping import RunKeeper
 from stepfold.shell._model_failures import reason_of
 from stepfold.shell._observing import ModelCallStarted, ToolExecutionStarted, Watch
@@ -94,6 +84,9 @@ OUTER = "cancelled by the caller"
 
 _SHIELD_SECONDS = 5.0
 
+_BEGINNING = (CallModel, PrepareStep, CheckStop, Wait)
+"""What is not begun for a run that shall end after its step."""
+
 
 class Driver(Generic[D]):
     """Carries one run on until it rests or ends."""
@@ -117,6 +110,7 @@ class Driver(Generic[D]):
         observers = runtime.observers
         self.watch: Watch | None = Watch(program, first, observers, waiting) if observers else None
         self._binding = OutputBinding(program.output, runtime.bind_output)
+        self._hooks = HookCommands(program, runtime, waiting, self._binding)
         self.files: RunFiles = RunFiles(runtime.download)
         self._handle = cancel
         self._steering: Steering | None = steering
@@ -150,6 +144,14 @@ class Driver(Generic[D]):
         return self.limits is not None and self.limits.is_reached and not self.at_rest
 
     @property
+    def _request(self) -> str | None:
+        """Why the run shall end after its step, if that was asked for and is not known yet."""
+        handle, state = self._handle, self.state
+        if handle is None or state.cancel_requested is not None or self.at_rest:
+            return None
+        return handle.reason_after_step
+
+    @property
     def cause(self) -> Exception | None:
         """The exception behind the end, if it was a model's."""
         phase = self.state.phase
@@ -165,7 +167,7 @@ class Driver(Generic[D]):
 
     async def feed(self, event: Event) -> None:
         """Let one event happen: journal it, commit, tell, and take its commands."""
-        if self.runtime.journal is None and self._steering is None:
+        if self.runtime.journal is None and self._steering is None and self._request is None:
             self._commit(step(self.program, self.state, event), event)
         else:
             with anyio.CancelScope(shield=True):
@@ -181,10 +183,13 @@ class Driver(Generic[D]):
             await self.journaled(event)
 
     async def journaled(self, event: Event) -> None:
-        """Let what was said happen, then an event."""
+        """Let what was said and asked happen, then an event."""
         if self._steering is not None:
             while (said := self._steering.heard(self.state, self.clock.now())) is not None:
                 await self._append(said)
+        reason = self._request
+        if reason is not None:
+            await self._append(CancelRequested(reason, self.clock.now()))
         await self._append(event)
 
     async def _append(self, event: Event) -> None:
@@ -291,6 +296,8 @@ class Driver(Generic[D]):
         """Carry out one command and let its answer happen."""
         if self.watch is not None:
             await self.watch.tell()
+        if isinstance(command, _BEGINNING) and await self._leaves(command):
+            return
         match command:
             case RunTool():
                 await self._run_tool(command)
@@ -298,25 +305,60 @@ class Driver(Generic[D]):
                 await self.call_model(command)
             case Wait(key, until):
                 await self._wait_until(key, until)
-            case BindCall(key):
-                await self._bind(key)
-            case BindOutput(at_step):
-                await self._bind_output(at_step)
-            case PrepareStep(at_step):
-                await self._prepare(at_step)
-            case RepairCall(key):
-                await self._repair(key)
-            case ResolveApproval(key):
-                await self._resolve(key)
-            case CheckStop(at_step):
-                await self._check_stop(at_step)
+            case _:
+                await self._ask(command)
+
+    async def _leaves(self, command: Command) -> bool:
+        """Whether the run ends before this command is begun, since it shall end after its step."""
+        reason = self._request
+        if reason is None:
+            return False
+        if isinstance(command, CallModel):  # that step is not in flight yet
+            await self.cancel(reason)
+        else:
+            await self._hear()
+        return isinstance(self.state.phase, Done)
+
+    async def _hear(self) -> None:
+        """Let be known that the run shall end after its step, if that is news."""
+        reason = self._request
+        if reason is not None:
+            await self.feed(CancelRequested(reason, self.clock.now()))
+
+    @contextmanager
+    def idle(self) -> Generator[None]:
+        """Do what need not be done for a run that shall end after its step."""
+        handle = self._handle
+        if handle is None:
+            yield
+            return
+        with anyio.CancelScope() as scope:
+            handle.attach(scope, is_idle=True)
+            try:
+                yield
+            finally:
+                handle.detach(scope, is_idle=True)
+
+    async def _ask(self, command: HookCommand) -> None:
+        event: Event | None = None
+        if isinstance(command, PrepareStep):
+            with self.idle():
+                event = await self._hooks.answer(self.state, command)
+            await self._hear()
+        else:
+            event = await self._hooks.answer(self.state, command)
+        if event is not None:
+            await self.feed(event)
 
     async def _wait_until(self, key: ModelCallKey, until: Instant) -> None:
         ends = None if self.limits is None else self.limits.ends
         if ends is not None and ends <= until:
-            await self.clock.sleep_until(ends)
+            with self.idle():
+                await self.clock.sleep_until(ends)
+            await self._hear()
             return
-        await self.clock.sleep_until(until)
+        with self.idle():
+            await self.clock.sleep_until(until)
         await self.feed(Waited(key, self.clock.now()))
 
     async def call_model(self, command: CallModel) -> None:
@@ -357,49 +399,6 @@ class Driver(Generic[D]):
         reason = reason_of(error)
         self._raised = (reason, error)
         return ModelFailed(command.key, reason, self.clock.now(), partial=partial)
-
-    async def _bind(self, key: CallKey) -> None:
-        call = call_of(self.state.phase, key)
-        if call is not None:
-            error, text = await bound(self.runtime.hooks, call, self._binding_error, self.waiting)
-            await self.feed(CallBound(key, error, self.clock.now(), input=text))
-
-    def _binding_error(self, call: ToolCall) -> str | None:
-        return self._binding.error_of_call(call, self.runtime.tools)
-
-    async def _bind_output(self, at_step: int) -> None:
-        phase = self.state.phase
-        if isinstance(phase, Concluding):
-            error = self._binding.error_of(phase.output)
-            await self.feed(OutputBound(at_step, error, self.clock.now()))
-
-    async def _prepare(self, at_step: int) -> None:
-        runtime, tools = self.runtime, self.runtime.tools.values()
-        plan = await prepared(
-            runtime.hooks, runtime.deps, self.program, self.state, at_step, self.waiting, tools
-        )
-        await self.feed(StepPrepared(at_step, plan, self.clock.now()))
-
-    async def _check_stop(self, at_step: int) -> None:
-        runtime = self.runtime
-        stop = await stop_checked(runtime.hooks, runtime.deps, self.state, self.waiting)
-        await self.feed(StopChecked(at_step, stop, self.clock.now()))
-
-    async def _repair(self, key: CallKey) -> None:
-        call, runtime = call_of(self.state.phase, key), self.runtime
-        if call is not None:
-            text = await repaired(
-                runtime.hooks, runtime.deps, self.program, self.state, call, self.waiting
-            )
-            await self.feed(CallRepaired(key, text, self.clock.now()))
-
-    async def _resolve(self, key: CallKey) -> None:
-        call, runtime = call_of(self.state.phase, key), self.runtime
-        if call is not None:
-            context = approval_context(self.state, runtime.deps, call, key.step)
-            verdict = await decided(runtime.hooks, runtime.tools, context, self.waiting)
-            at, why = self.clock.now(), verdict.reason
-            await self.feed(ApprovalDecided(key, verdict.decision, at, reason=why))
 
     async def _run_tool(self, command: RunTool) -> None:
         key = command.key
@@ -463,7 +462,7 @@ class Driver(Generic[D]):
         await self._end(Cancelled(reason, self.clock.now(), partial=partial))
 
     async def end_as_asked(self, partial: ModelReply | None = None) -> None:
-        """End the run now if somebody asked for it, or if its time is up; as `cancel`."""
+        """End the run now if somebody asked for that, or if its time is up; as `cancel`."""
         handle, phase = self._handle, self.state.phase
         if handle is not None and handle.reason is not None:
             await self.cancel(handle.reason, partial)

@@ -82,7 +82,8 @@ class StreamDriver(Driver[D]):
         cancel: CancelHandle | None = None,
         steering: Steering | None = None,
     ) -> None:
-        super().__init__(program, first, runtime, LoopWaiting(), cancel, steering)
+        self.cancel_handle: CancelHandle = CancelHandle() if cancel is None else cancel
+        super().__init__(program, first, runtime, LoopWaiting(), self.cancel_handle, steering)
         self._shown: deque[RunPart] = deque(first.notes)
         self._is_watched: bool = (
             cancel is not None or self.limits is not None or program.timeouts.of_chunks
@@ -184,7 +185,10 @@ class StreamDriver(Driver[D]):
             await self._wait()
         if self._fault is not None:
             raise self._fault
-        await self.end_as_asked(self._partial())
+        partial = self._partial()
+        with suppress(Exception):  # the call is given up; how its model takes it is no news
+            await self._close()
+        await self.end_as_asked(partial)
         await self.keeper.aclose()
 
     def _partial(self) -> ModelReply | None:
@@ -210,6 +214,9 @@ class StreamDriver(Driver[D]):
             if shown:
                 return shown.popleft()
             if self._open is not None:
+                if self.cancel_handle.reason is not None:
+                    await self._end_within()
+                    continue
                 part = await self._next_part(self._open)
                 if part is not None:
                     return part
@@ -217,7 +224,7 @@ class StreamDriver(Driver[D]):
                 await self._wait()
             elif self._fault is not None:
                 raise self._fault
-            elif self._is_watched and self.is_to_end and not isinstance(self.state.phase, Done):
+            elif self.is_to_end and not isinstance(self.state.phase, Done):
                 await self._end_within()
                 if not shown:  # not even the journal could be told
                     raise StopAsyncIteration

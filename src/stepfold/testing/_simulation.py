@@ -37,6 +37,7 @@ from stepfold.loop.events import (
     CallBound,
     CallRepaired,
     Cancelled,
+    CancelRequested,
     Event,
     MessageSteered,
     ModelFailed,
@@ -53,7 +54,7 @@ from stepfold.testing._world import World
 from stepfold.values import IllegalEvent, Instant, Message, UserMessage
 
 InterventionKind: TypeAlias = Literal[
-    "steer", "queue", "cancel", "run-timeout", "step-timeout", "crash"
+    "steer", "queue", "cancel", "cancel-after-step", "run-timeout", "step-timeout", "crash"
 ]
 """What may come from outside; `crash` is a new process that takes the run up again."""
 
@@ -259,6 +260,8 @@ class _Host:
                 return MessageSteered(f"{what.tick}.{left}", message, what.kind, now)
             case "cancel":
                 return Cancelled("enough", now, partial=partial)
+            case "cancel-after-step":
+                return CancelRequested("enough for now", now)
             case "run-timeout":
                 return TimedOut("total", at_step, now, partial=partial)
             case "step-timeout":

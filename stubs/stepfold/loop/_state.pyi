@@ -179,6 +179,7 @@ class LoopState:
     phase: Phase
     inbox: Inbox
     toolbox: Toolbox = EMPTY_TOOLBOX
+    cancel_requested: str | None = None
     call_ids: IdSet = field(default=NO_IDS)
 
     @property

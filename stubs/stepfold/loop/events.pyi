@@ -162,6 +162,12 @@ class Cancelled:
 
 @final
 @frozen(order=False)
+class CancelRequested:
+    reason: str
+    at: Instant
+
+@final
+@frozen(order=False)
 class Resumed:
     number: int
     at: Instant
@@ -182,6 +188,7 @@ Event: TypeAlias = (
     | MessageSteered
     | TimedOut
     | Cancelled
+    | CancelRequested
     | Resumed
 )
 __all__ = (
@@ -190,6 +197,7 @@ __all__ = (
     "ApprovalDecision",
     "CallBound",
     "CallRepaired",
+    "CancelRequested",
     "Cancelled",
     "Event",
     "MessageSteered",

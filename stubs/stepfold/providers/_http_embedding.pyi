@@ -23,12 +23,7 @@ class EncodeCall(Protocol[Q_contra]):
 
 class DecodeAnswer(Protocol[R_co]):
     def __call__(
-        self,
-        body: bytes,
-        provider: str,
-        *,
-        headers: tuple[tuple[str, str], ...] = (),
-        secrets: tuple[str, ...] = (),
+        self, body: bytes, provider: str, *, headers: tuple[tuple[str, str], ...] = ()
     ) -> Outcome[R_co, ModelErrorReason]: ...
 
 @final

@@ -26,8 +26,17 @@ async def driven(
     events: Sequence[Event] = (),
 ) -> Driver[D]: ...
 def drive_sync(
-    program: Program, first: Transition, runtime: Runtime[D], *, steering: Steering | None = None
+    program: Program,
+    first: Transition,
+    runtime: Runtime[D],
+    *,
+    cancel: CancelHandle | None = None,
+    steering: Steering | None = None,
 ) -> LoopState: ...
 def driven_sync(
-    program: Program, first: Transition, runtime: Runtime[D], steering: Steering | None = None
+    program: Program,
+    first: Transition,
+    runtime: Runtime[D],
+    cancel: CancelHandle | None = None,
+    steering: Steering | None = None,
 ) -> Driver[D]: ...

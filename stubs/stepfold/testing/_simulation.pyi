@@ -8,7 +8,7 @@ from stepfold.testing._world import World
 from stepfold.values import Instant, Message
 
 InterventionKind: TypeAlias = Literal[
-    "steer", "queue", "cancel", "run-timeout", "step-timeout", "crash"
+    "steer", "queue", "cancel", "cancel-after-step", "run-timeout", "step-timeout", "crash"
 ]
 
 @final

@@ -16,12 +16,26 @@ from stepfold.testing.laws._budgets import (
     tokens_keep_their_limit,
     tool_calls_keep_their_limits,
 )
+from stepfold.testing.laws._calls import (
+    errors_in_a_row_are_bounded,
+    policies_are_asked,
+    provider_results_are_awaited,
+    repairs_count,
+    tools_are_found_before_they_run,
+    tools_start_at_most_once,
+)
 from stepfold.testing.laws._conditions import (
     condition_is_monotone,
     condition_is_pure,
     conditions_form_an_algebra,
     progress_of,
 )
+from stepfold.testing.laws._crashes import (
+    interrupted_calls,
+    nothing_runs_twice,
+    resumed_run_is_the_same,
+)
+from stepfold.testing.laws._endings import cancel_after_step_waits, no_model_is_asked_any_more
 from stepfold.testing.laws._histories import (
     history_is_repaired_once,
     repair_loses_nothing,
@@ -36,22 +50,12 @@ from stepfold.testing.laws._models import (
 )
 from stepfold.testing.laws._observations import observations_are_the_run
 from stepfold.testing.laws._runs import (
-    errors_in_a_row_are_bounded,
     every_law_holds,
-    interrupted_calls,
-    nothing_runs_twice,
     nothing_said_is_lost,
     old_events_change_nothing,
-    policies_are_asked,
-    provider_results_are_awaited,
-    repairs_count,
-    resumed_run_is_the_same,
     run_is_replayable,
-    same_history,
-    same_run,
-    tools_are_found_before_they_run,
-    tools_start_at_most_once,
 )
+from stepfold.testing.laws._same_runs import same_history, same_run
 from stepfold.testing.laws._steps import (
     approval_needs_its_digest,
     cancel_keeps_what_is_finished,
@@ -74,6 +78,7 @@ from stepfold.testing.laws._values import value_survives
 __all__ = (
     "approval_needs_its_digest",
     "budgets_hold",
+    "cancel_after_step_waits",
     "cancel_keeps_what_is_finished",
     "condition_is_monotone",
     "condition_is_pure",
@@ -96,6 +101,7 @@ __all__ = (
     "middleware_is_transparent",
     "models_are_equal",
     "never_issued_is_refused",
+    "no_model_is_asked_any_more",
     "nothing_runs_twice",
     "nothing_said_is_lost",
     "observations_are_the_run",

@@ -11,7 +11,7 @@ def arguments_fault(program: Program, call: ToolCall) -> str | None:
     """What is wrong with the arguments of a call; read by the standard library's decoder."""
     text = call.input if call.input.strip() else "{}"
     try:
-        value: object = json.loads(text)
+        value: object = json.loads(text, object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         return f"not JSON: {error}"
     spec = program.tools.get(call.tool_name)
@@ -19,6 +19,14 @@ def arguments_fault(program: Program, call: ToolCall) -> str | None:
         return f"no tool {call.tool_name!r}"
     faults = spec.check(value)
     return str(faults[0]) if faults else None
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        msg = "a key occurs twice in one object"
+        raise ValueError(msg)
+    return members
 
 
 def choice_fault(program: Program, replied: Replied, call: ToolCall) -> str | None:

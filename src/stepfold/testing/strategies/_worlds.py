@@ -372,7 +372,7 @@ def worlds(
 
 KINDS: tuple[InterventionKind, ...] = (
     *("steer", "queue", "crash", "steer", "queue", "crash"),
-    *("cancel", "run-timeout", "step-timeout"),
+    *("cancel", "cancel-after-step", "run-timeout", "step-timeout"),
 )
 
 

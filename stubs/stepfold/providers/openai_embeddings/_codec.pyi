@@ -8,9 +8,5 @@ def encode_embedding(
     request: EmbeddingRequest, endpoint: Endpoint[EmbeddingDialect]
 ) -> WireCall: ...
 def decode_embedding(
-    body: bytes,
-    provider: str,
-    *,
-    headers: tuple[tuple[str, str], ...] = (),
-    secrets: tuple[str, ...] = (),
+    body: bytes, provider: str, *, headers: tuple[tuple[str, str], ...] = ()
 ) -> Outcome[EmbeddingReply, ModelErrorReason]: ...

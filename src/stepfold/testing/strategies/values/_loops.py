@@ -240,6 +240,7 @@ def _run_events() -> SearchStrategy[events.Event]:
             partial=partial,
         ),
         st.builds(events.Cancelled, strings(), instants(), partial=partial),
+        st.builds(events.CancelRequested, reason=strings(), at=instants()),
         st.builds(events.Resumed, counts, instants()),
     )
 

@@ -198,7 +198,15 @@ def _states() -> SearchStrategy[loop.LoopState]:
         tuples_of(names(), max_size=1),
     )
     return st.builds(
-        loop.LoopState, identities, instants(), transcripts, ledgers, phases(), inboxes, toolboxes
+        loop.LoopState,
+        identity=identities,
+        now=instants(),
+        transcript=transcripts,
+        ledger=ledgers,
+        phase=phases(),
+        inbox=inboxes,
+        toolbox=toolboxes,
+        cancel_requested=st.none() | strings(),
     )
 
 

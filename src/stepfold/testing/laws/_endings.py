@@ -1,0 +1,61 @@
+"""Laws of an end that somebody asks for: told to end after its step, a run takes no other."""
+
+from stepfold.loop import (
+    Done,
+    LoopState,
+    Preparing,
+    Program,
+    Resting,
+    Waiting,
+    pending,
+    step,
+)
+from stepfold.loop.commands import CallModel, CheckStop, PrepareStep, Wait
+from stepfold.loop.events import CancelRequested, Resumed
+from stepfold.testing._simulation import Trace
+from stepfold.testing.laws._equal import require, require_equal
+from stepfold.testing.laws._steps import end_can_be_sent, history_only_grows
+from stepfold.values import Cancelled
+
+
+def cancel_after_step_waits(program: Program, state: LoopState) -> None:
+    """Law 15: told to end after its step, a run goes on as it was, or ends where it takes none.
+
+    A request issues no command, takes none back, and counts once.
+    """
+    if isinstance(state.phase, Done):
+        return
+    transition = step(program, state, CancelRequested("law", state.now))
+    after = transition.state
+    require_equal(transition.commands, (), "a request to end issued commands")
+    if state.cancel_requested is not None:
+        require(after is state, "a second request to end changed the run")
+        return
+    history_only_grows(state, after)
+    phase = after.phase
+    if isinstance(phase, Done):
+        require_equal(phase.end, Cancelled("law"), "the end that was asked for")
+        end_can_be_sent(after)
+        return
+    require_equal(pending(after), pending(state), "a request to end changed what is in flight")
+    require_equal(after.phase, state.phase, "a request to end interrupted a step")
+    again = step(program, after, CancelRequested("again", after.now))
+    require(again.state is after, "a second request to end changed the run")
+
+
+def no_model_is_asked_any_more(trace: Trace) -> None:
+    """Law 15: after a request to end no step begins, and nobody is waited for.
+
+    What the step in flight still owes is issued again in a new process, its model call among it.
+    """
+    for moment in trace.moments:
+        if moment.after.cancel_requested is None:
+            continue
+        phase = moment.after.phase
+        idle = isinstance(phase, Preparing | Waiting | Resting)
+        require(not idle, f"a run that shall end is in {phase!r:.500}")
+        if isinstance(moment.event, Resumed) or moment.transition is None:
+            continue
+        for command in moment.transition.commands:
+            begins = isinstance(command, CallModel | PrepareStep | Wait | CheckStop)
+            require(not begins, f"a run that shall end issued {command!r}")
