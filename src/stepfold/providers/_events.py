@@ -15,10 +15,10 @@ from typing import Protocol, final
 
 from attrs import frozen
 
-from stepfold.providers._failures import reason_of_error
+from stepfold.providers._failures import excerpt, reason_of_error
 from stepfold.providers._json import is_object, read_json
 from stepfold.providers._replies import violation
-from stepfold.transport import SseDecoder, without_secrets
+from stepfold.transport import SseDecoder
 from stepfold.values import (
     ModelError,
     ModelErrorReason,
@@ -26,10 +26,7 @@ from stepfold.values import (
     StreamError,
     StreamPart,
     StreamStart,
-    without_lone_surrogates,
 )
-
-_MOST_SHOWN = 100
 
 
 class EventReader(Protocol):
@@ -149,8 +146,7 @@ class EventDecoder:
                 self.is_done = True
                 return
             elif data.strip():
-                shown = without_lone_surrogates(data[:_MOST_SHOWN])
-                shown = without_secrets(shown, *self._secrets)
+                shown = excerpt(data, self._secrets)
                 raise ModelError(violation(f"the stream holds what is not JSON: {shown!r}"))
 
     def _fail(self, parts: list[StreamPart], reason: ModelErrorReason) -> None:

@@ -104,8 +104,7 @@ def reason_of_response(
         kind, message, code = reason.kind, reason.message, reason.code
         retry_after = reason.retry_after if retry_after is None else retry_after
     else:
-        kind, message, code = kind_of_status(status), _said_plainly(response, text), None
-        message = _harmless(message, secrets)
+        kind, message, code = kind_of_status(status), _said_plainly(response, text, secrets), None
     return ModelErrorReason(
         kind, message, status=status, retry_after=retry_after, request_id=request_id, code=code
     )
@@ -214,7 +213,12 @@ def _kind(codes: list[str], message: str, status: int | None) -> ModelErrorKind:
     return "unknown"
 
 
-def _said_plainly(response: HttpResponse, text: str) -> str:
+def excerpt(text: str, secrets: tuple[str, ...]) -> str:
+    """The beginning of what a server said, without secrets; those are hidden before it is cut."""
+    return without_secrets(without_lone_surrogates(text[:_LONGEST_MESSAGE]), *secrets)[:200]
+
+
+def _said_plainly(response: HttpResponse, text: str, secrets: tuple[str, ...]) -> str:
     status = response.status
     if not text:
         return f"the server answered with status {status} and an empty body"
@@ -222,9 +226,11 @@ def _said_plainly(response: HttpResponse, text: str) -> str:
         return f"the server redirects (status {status}); give the address that it points to"
     if text.startswith("<") or "html" in (response.header("content-type") or ""):
         title = _TITLE.search(text)
-        named = f" titled {title[1]!r}" if title else ""
+        named = f" titled {excerpt(title[1], secrets)!r}" if title else ""
         return f"the server answered with status {status} and a web page{named} instead of JSON"
-    return f"the server answered with status {status} and what is not JSON: {text[:200]!r}"
+    return (
+        f"the server answered with status {status} and what is not JSON: {excerpt(text, secrets)!r}"
+    )
 
 
 def _harmless(text: str, secrets: tuple[str, ...]) -> str:

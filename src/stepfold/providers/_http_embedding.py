@@ -49,7 +49,12 @@ class DecodeAnswer(Protocol[R_co]):
     """Decodes the JSON object of a response with a status from 200 to 299; total."""
 
     def __call__(
-        self, body: bytes, provider: str, *, headers: tuple[tuple[str, str], ...] = ()
+        self,
+        body: bytes,
+        provider: str,
+        *,
+        headers: tuple[tuple[str, str], ...] = (),
+        secrets: tuple[str, ...] = (),
     ) -> Outcome[R_co, ModelErrorReason]: ...
 
 
@@ -75,9 +80,11 @@ class _Answering(HttpCaller[EmbeddingDialect], Generic[Q, R]):
     async def _answer(self, request: Q) -> R:
         call = self._codec.encode(request, self._endpoint)
         response = await send(call.request, self._connections)
-        refuse_errors(response, secrets_of(call.request))
+        secrets = secrets_of(call.request)
+        refuse_errors(response, secrets)
         headers = shown_headers(response.headers)
-        match self._codec.decode(response.body, self._endpoint.dialect.provider, headers=headers):
+        provider = self._endpoint.dialect.provider
+        match self._codec.decode(response.body, provider, headers=headers, secrets=secrets):
             case Success(reply):
                 return reply
             case Failure(reason):

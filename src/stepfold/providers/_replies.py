@@ -1,5 +1,6 @@
 """What the replies of all protocols have in common."""
 
+from stepfold.providers._failures import excerpt
 from stepfold.providers._json import count_of, is_object, read_json
 from stepfold.providers._wire import to_wire
 from stepfold.values import (
@@ -25,13 +26,15 @@ def violation(message: str) -> ModelErrorReason:
     return ModelErrorReason("protocol", message)
 
 
-def reply_object(body: bytes) -> Outcome[dict[str, object], ModelErrorReason]:
-    """The JSON object that is the body of a reply in one piece."""
+def reply_object(
+    body: bytes, secrets: tuple[str, ...]
+) -> Outcome[dict[str, object], ModelErrorReason]:
+    """The JSON object that is the body of a reply in one piece; an error shows no secret."""
     text = body.decode("utf-8", "replace").strip()
     is_json, value = read_json(text)
     if is_json and is_object(value):
         return Success(value)
-    what = f"what is not a JSON object: {text[:100]!r}" if text else "an empty body"
+    what = f"what is not a JSON object: {excerpt(text, secrets)!r}" if text else "an empty body"
     return Failure(violation(f"the server answered with {what}"))
 
 

@@ -5,6 +5,7 @@
 program through a whole run in a simulated `World`, without a model and without an event loop.
 `stepfold.testing.laws` holds the laws as plain functions; `stepfold.testing.strategies` (which
 needs hypothesis) draws programs, worlds and histories to try them on.
+`stepfold.testing.conformance` checks what users add, such as a provider, in one line each.
 """
 
 from stepfold.testing._clock import VirtualClock

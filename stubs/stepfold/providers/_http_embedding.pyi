@@ -23,7 +23,12 @@ class EncodeCall(Protocol[Q_contra]):
 
 class DecodeAnswer(Protocol[R_co]):
     def __call__(
-        self, body: bytes, provider: str, *, headers: tuple[tuple[str, str], ...] = ()
+        self,
+        body: bytes,
+        provider: str,
+        *,
+        headers: tuple[tuple[str, str], ...] = (),
+        secrets: tuple[str, ...] = (),
     ) -> Outcome[R_co, ModelErrorReason]: ...
 
 @final

@@ -44,10 +44,14 @@ def encode_embedding(request: EmbeddingRequest, endpoint: Endpoint[EmbeddingDial
 
 
 def decode_embedding(
-    body: bytes, provider: str, *, headers: tuple[tuple[str, str], ...] = ()
+    body: bytes,
+    provider: str,
+    *,
+    headers: tuple[tuple[str, str], ...] = (),
+    secrets: tuple[str, ...] = (),
 ) -> Outcome[EmbeddingReply, ModelErrorReason]:
     """Read the vectors, in the order of the texts."""
-    found = reply_object(body)
+    found = reply_object(body, secrets)
     if isinstance(found, Failure):
         return found
     answer = found.unwrap()
@@ -83,10 +87,14 @@ def encode_reranking(request: RerankingRequest, endpoint: Endpoint[EmbeddingDial
 
 
 def decode_reranking(
-    body: bytes, provider: str, *, headers: tuple[tuple[str, str], ...] = ()
+    body: bytes,
+    provider: str,
+    *,
+    headers: tuple[tuple[str, str], ...] = (),
+    secrets: tuple[str, ...] = (),
 ) -> Outcome[RerankingReply, ModelErrorReason]:
     """Read the ranking, best first."""
-    found = reply_object(body)
+    found = reply_object(body, secrets)
     if isinstance(found, Failure):
         return found
     answer = found.unwrap()

@@ -59,7 +59,7 @@ def decode_reply(
     secrets: tuple[str, ...] = (),
 ) -> Outcome[ModelReply, ModelErrorReason]:
     """Decode a reply that came in one piece, with status 200; total."""
-    document = reply_object(body)
+    document = reply_object(body, secrets)
     if isinstance(document, Failure):
         return document
     value = document.unwrap()

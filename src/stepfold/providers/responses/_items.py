@@ -76,7 +76,7 @@ _AT_REST = frozenset({None, "completed", "failed", "incomplete"})
 
 def is_hosted(item: dict[str, object]) -> bool:
     """Whether an item is neither said by the model nor a call that is answered here."""
-    kind = item.get("type")
+    kind = text_of(item.get("type"))
     return kind not in {"message", "reasoning"} and not is_client_call(item)
 
 
@@ -116,7 +116,7 @@ class ItemReader:
         `call_id` is the one that a stream has given to the call already.
         """
         kind = text_of(item.get("type")) or "item"
-        if kind == "message" and item.get("role") in {None, "assistant"}:
+        if kind == "message" and text_of(item.get("role")) in {None, "assistant"}:
             return self._message(item)
         if kind == "reasoning":
             return self._reasoning(item)

@@ -60,7 +60,7 @@ def decode_reply(
 
     A response that still runs in the background is a reply that ends as `other`, with a warning.
     """
-    document = reply_object(body)
+    document = reply_object(body, secrets)
     if isinstance(document, Failure):
         return document
     value = document.unwrap()

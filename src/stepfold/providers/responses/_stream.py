@@ -171,7 +171,7 @@ class ResponsesReader:
         order = sorted(self._items)
         if rank < len(order):
             item = self._items[order[rank]]
-            if item.kind in {"", value.get("type")}:
+            if item.kind in ("", value.get("type")):
                 return item
         return self._item({"item": value}, is_new=True)
 

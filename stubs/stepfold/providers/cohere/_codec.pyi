@@ -8,11 +8,19 @@ def encode_embedding(
     request: EmbeddingRequest, endpoint: Endpoint[EmbeddingDialect]
 ) -> WireCall: ...
 def decode_embedding(
-    body: bytes, provider: str, *, headers: tuple[tuple[str, str], ...] = ()
+    body: bytes,
+    provider: str,
+    *,
+    headers: tuple[tuple[str, str], ...] = (),
+    secrets: tuple[str, ...] = (),
 ) -> Outcome[EmbeddingReply, ModelErrorReason]: ...
 def encode_reranking(
     request: RerankingRequest, endpoint: Endpoint[EmbeddingDialect]
 ) -> WireCall: ...
 def decode_reranking(
-    body: bytes, provider: str, *, headers: tuple[tuple[str, str], ...] = ()
+    body: bytes,
+    provider: str,
+    *,
+    headers: tuple[tuple[str, str], ...] = (),
+    secrets: tuple[str, ...] = (),
 ) -> Outcome[RerankingReply, ModelErrorReason]: ...

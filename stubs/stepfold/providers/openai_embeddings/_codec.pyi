@@ -8,5 +8,9 @@ def encode_embedding(
     request: EmbeddingRequest, endpoint: Endpoint[EmbeddingDialect]
 ) -> WireCall: ...
 def decode_embedding(
-    body: bytes, provider: str, *, headers: tuple[tuple[str, str], ...] = ()
+    body: bytes,
+    provider: str,
+    *,
+    headers: tuple[tuple[str, str], ...] = (),
+    secrets: tuple[str, ...] = (),
 ) -> Outcome[EmbeddingReply, ModelErrorReason]: ...

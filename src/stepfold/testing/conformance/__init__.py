@@ -1,0 +1,14 @@
+"""Checks of what users add, each one line of a test suite; none needs a test framework.
+
+A check tries the laws that everything of its kind must keep, and raises `AssertionError` with the
+smallest counter-example that it found: what was done, what had to hold, and what came instead.
+"""
+
+from stepfold.testing.conformance._provider import check_provider
+from stepfold.testing.conformance._samples import ProviderSample, sse_events
+
+__all__ = (
+    "ProviderSample",
+    "check_provider",
+    "sse_events",
+)
