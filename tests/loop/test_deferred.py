@@ -79,6 +79,15 @@ def test_a_late_result_has_the_name_of_its_call() -> None:
     assert said.content[0] == FOUND
 
 
+def test_a_call_of_a_kind_is_one_of_its_tool() -> None:
+    """Its name ends with that of the tool, as that of a shell in a sandbox for code does."""
+    run = started(searching())
+    run.reply(ToolCall("p1", "deep_search", "{}", provider_executed=True, dynamic=True))
+
+    assert [call.tool_name for call in run.state.toolbox.deferred] == ["deep_search"]
+    assert not SLOW.makes("research")
+
+
 def test_a_late_error_is_a_result_too() -> None:
     run = started(searching())
     run.reply(CALL)

@@ -45,5 +45,7 @@ def _named(part: ReplyPart, owed: dict[str, ToolCall]) -> ReplyPart:
 
 
 def _is_deferrable(program: Program, call: ToolCall) -> bool:
-    tool = program.provider_tools.get(call.tool_name)
-    return call.provider_executed and tool is not None and tool.supports_deferred_results
+    return call.provider_executed and any(
+        tool.supports_deferred_results and tool.makes(call.tool_name)
+        for tool in program.provider_tools.values()
+    )

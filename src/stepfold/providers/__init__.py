@@ -57,6 +57,7 @@ from stepfold.providers.responses import (
     ResponsesDialect,
     ResponsesModel,
     openai_responses,
+    xai_responses,
 )
 
 __all__ = (
@@ -98,4 +99,5 @@ __all__ = (
     "resolve_embedding_model",
     "resolve_model",
     "resolve_reranking_model",
+    "xai_responses",
 )

@@ -47,6 +47,12 @@ def _openai_responses(model_id: str) -> LanguageModel:
     return openai_responses(model_id)
 
 
+def _xai_responses(model_id: str) -> LanguageModel:
+    from stepfold.providers.responses import xai_responses
+
+    return xai_responses(model_id)
+
+
 def _local(model_id: str) -> LanguageModel:
     if model_id != "smollm2":
         raise UsageError(f"local/{model_id} is not known; there is local/smollm2")
@@ -78,6 +84,11 @@ PROVIDERS: tuple[ProviderEntry, ...] = tuple(
                 "openai-responses",
                 "OpenAI, over the Responses protocol; needs OPENAI_API_KEY",
                 _openai_responses,
+            ),
+            ProviderEntry(
+                "xai-responses",
+                "xAI, over the Responses protocol; needs XAI_API_KEY",
+                _xai_responses,
             ),
             *map(_of_chat_server, CHAT_SERVERS),
         ),

@@ -162,7 +162,7 @@ class AnyTool(Generic[D_contra, Returned_co]):
     def __init__(self, function: object, options: ToolOptions) -> None:
         self.function: object = function
         self.options: ToolOptions = options
-        if not _is_unbound_method(function):
+        if not is_unbound_method(function):
             _ = self.spec  # a mistake in the signature shows where the tool is made
 
     @functools.cached_property
@@ -289,7 +289,7 @@ def _is_async(function: object) -> bool:
     return inspect.iscoroutinefunction(called) or inspect.isasyncgenfunction(called)
 
 
-def _is_unbound_method(function: object) -> bool:
+def is_unbound_method(function: object) -> bool:
     """Whether this is a function in a class body, whose first parameter is yet to be bound."""
     if not inspect.isfunction(function):
         return False

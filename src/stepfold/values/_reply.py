@@ -98,14 +98,21 @@ class ProviderTool:
 
     `id` is the provider and the wire's own type of the tool (`anthropic.web_search_20250305`),
     `name` what the model calls it. `args` is a JSON object: the other members of its definition,
-    as the wire names them. A tool that `supports_deferred_results` may answer a call in a later
-    reply than the one that made it.
+    as the wire names them; they may hold a secret, and the `repr` does not show them. A tool that
+    `supports_deferred_results` may answer a call in a later reply than the one that made it.
     """
 
     id: str
     name: str
-    args: JsonText = EMPTY_OBJECT
+    args: JsonText = field(default=EMPTY_OBJECT, repr=False)
     supports_deferred_results: bool = field(default=False, kw_only=True)
+
+    def makes(self, call_name: str) -> bool:
+        """Whether calls of this name are of this tool: `bash_code_execution` of `code_execution`.
+
+        Some tools have several kinds of calls, whose names end with that of the tool.
+        """
+        return call_name == self.name or call_name.endswith(f"_{self.name}")
 
 
 @final

@@ -15,7 +15,12 @@ from stepfold.providers.cohere import cohere_embedding, cohere_reranking
 from stepfold.providers.google_generate import GoogleDialect, GoogleModel, google
 from stepfold.providers.openai_chat import ChatDialect, ChatModel, openai, openai_compatible
 from stepfold.providers.openai_embeddings import openai_compatible_embedding, openai_embedding
-from stepfold.providers.responses import ResponsesDialect, ResponsesModel, openai_responses
+from stepfold.providers.responses import (
+    ResponsesDialect,
+    ResponsesModel,
+    openai_responses,
+    xai_responses,
+)
 
 __all__ = (
     "CHAT_SERVERS",
@@ -56,4 +61,5 @@ __all__ = (
     "resolve_embedding_model",
     "resolve_model",
     "resolve_reranking_model",
+    "xai_responses",
 )

@@ -87,7 +87,7 @@ from stepfold.shell._shown import ShownToolDecorator
 from stepfold.shell._steering import Steering
 from stepfold.shell._step_context import StepContext
 from stepfold.shell._stream import RunPart, StreamDriver, ToolProgressed
-from stepfold.shell._tool import AnyTool, Tool, ToolContext, ToolOptions
+from stepfold.shell._tool import AnyTool, Tool, ToolContext, ToolOptions, is_unbound_method
 from stepfold.shell._tool_search import ToolSearch, tool_search
 
 __all__ = (
@@ -167,6 +167,7 @@ __all__ = (
     "extract_json",
     "extract_reasoning",
     "is_described",
+    "is_unbound_method",
     "limit_concurrency",
     "limit_rate",
     "logged",

@@ -67,8 +67,10 @@ class ToolDefinition:
 class ProviderTool:
     id: str
     name: str
-    args: JsonText = EMPTY_OBJECT
+    args: JsonText = field(default=EMPTY_OBJECT)
     supports_deferred_results: bool = field(default=False, kw_only=True)
+
+    def makes(self, call_name: str) -> bool: ...
 
 @final
 @frozen(order=False)

@@ -184,7 +184,9 @@ def test_reasoning(
     ],
 )
 def test_what_a_model_understands_by_its_name(model_id: str, thinking: Thinking) -> None:
-    assert google_dialect(model_id) == GoogleDialect(thinking=thinking)
+    mixes = thinking == "level"
+
+    assert google_dialect(model_id) == GoogleDialect(thinking=thinking, mixes_tools=mixes)
 
 
 def test_the_form_of_the_reply() -> None:

@@ -16,6 +16,7 @@ from stepfold.providers._wire import (
     to_wire,
 )
 from stepfold.providers.anthropic_messages._options import MessagesDialect
+from stepfold.providers.anthropic_messages._own_tools import OWN_TOOLS
 from stepfold.providers.anthropic_messages._prompt import message_fragments
 from stepfold.providers.anthropic_messages._settings import (
     effort_of,
@@ -42,13 +43,7 @@ from stepfold.values import (
 
 _OURS = frozenset({"messages", "system", "stream"})
 _EXAMPLES_BETA = "advanced-tool-use-2025-11-20"
-_TOOL_BETAS = {
-    "code_execution_20250522": "code-execution-2025-05-22",
-    "code_execution_20250825": "code-execution-2025-08-25",
-    "tool_search_tool_bm25_20251119": _EXAMPLES_BETA,
-    "tool_search_tool_regex_20251119": _EXAMPLES_BETA,
-    "web_fetch_20250910": "web-fetch-2025-09-10",
-}
+_MCP_BETA = "mcp-client-2025-04-04"
 
 
 def encode_request(
@@ -61,7 +56,9 @@ def encode_request(
     settings; but `tools` there are added to the tools, `betas` to the header `anthropic-beta`,
     the members of `output_config` to that one, and `disable_parallel_tool_use` is said with the
     tool choice. Those of messages, parts, results and tools are added to theirs: that is where
-    `cache_control` goes. A file that the provider holds needs `betas=["files-api-2025-04-14"]`.
+    `cache_control` goes. A `type` among the options of a tool makes it one that Anthropic
+    defines: its name and its options are sent, and nothing else. A file that the provider holds
+    needs `betas=["files-api-2025-04-14"]`.
 
     Raises:
         UsageError: for options that are no objects, or that would change `messages`, `system` or
@@ -76,9 +73,9 @@ def encode_request(
     tools += [_own_tool_fragments(tool, dialect) for tool in request.provider_tools]
     if isinstance(own_tools, tuple):
         tools += [Fragment(to_wire(tool)) for tool in own_tools]
-    if any(tool.input_examples for tool in request.tools):
-        betas = (*betas, _EXAMPLES_BETA)
-    betas = (*betas, *_betas_of(request.provider_tools, dialect))
+    betas = (*betas, *_betas_of(request, dialect))
+    if given.get("mcp_servers") and not any(beta.startswith("mcp-client-") for beta in betas):
+        betas = (*betas, _MCP_BETA)
     body: dict[str, object] = {
         "model": endpoint.model_id,
         **settings_of(request, dialect, given, warnings),
@@ -192,6 +189,9 @@ def _without_last_space(messages: Sequence[Message]) -> Sequence[Message]:
 
 
 def _tool(tool: ToolDefinition, dialect: MessagesDialect) -> Fragment:
+    extra = options_of(tool.provider_options, dialect.provider)
+    if extra.get("type", "custom") != "custom":  # defined by the server, which knows the rest
+        return Fragment(to_wire({"name": tool.name, **extra}))
     warnings: tuple[ModelWarning, ...] = ()
     value: dict[str, object] = {
         "name": tool.name,
@@ -215,7 +215,6 @@ def _tool(tool: ToolDefinition, dialect: MessagesDialect) -> Fragment:
                 pass
     if tool.input_examples:
         value["input_examples"] = [example.value for example in tool.input_examples]
-    extra = options_of(tool.provider_options, dialect.provider)
     return Fragment(to_wire({**value, **extra}), warnings)
 
 
@@ -229,12 +228,20 @@ def _own_tool(tool: ProviderTool, dialect: MessagesDialect) -> Fragment:
 _own_tool_fragments: FragmentMemo[ProviderTool, MessagesDialect] = FragmentMemo(_own_tool)
 
 
-def _betas_of(tools: tuple[ProviderTool, ...], dialect: MessagesDialect) -> Iterator[str]:
+def _betas_of(request: ModelRequest, dialect: MessagesDialect) -> Iterator[str]:
     """What has to be asked for before a server knows these tools."""
-    for tool in tools:
-        owner, _, kind = tool.id.partition(".")
-        if owner == dialect.provider and kind in _TOOL_BETAS:
-            yield _TOOL_BETAS[kind]
+    kinds = [tool.id.partition(".") for tool in request.provider_tools]
+    known = [kind for owner, _, kind in kinds if owner == dialect.provider]
+    for tool in request.tools:
+        options = options_of(tool.provider_options, dialect.provider)
+        kind = options.get("type")
+        known += [kind] if isinstance(kind, str) else []
+        if tool.input_examples or "allowed_callers" in options:
+            yield _EXAMPLES_BETA
+    for kind in known:
+        own = OWN_TOOLS.get(kind)
+        if own is not None and own.beta is not None:
+            yield own.beta
 
 
 def _tool_choice(request: ModelRequest, *, alone: bool) -> dict[str, object] | None:

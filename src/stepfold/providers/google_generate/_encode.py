@@ -44,13 +44,22 @@ def encode_request(
     functions = [_declarations(tool, dialect) for tool in request.tools]
     tools = [Fragment(b'{"functionDeclarations":[%b]}' % b",".join(f.data for f in functions))]
     tools = tools if functions else []
-    tools += [_hosted(tool, dialect) for tool in request.provider_tools]
     own_tools = given.pop("tools", ())
+    hosted = [_hosted(tool, dialect) for tool in request.provider_tools]
     if isinstance(own_tools, tuple):
-        tools += [Fragment(to_wire(tool)) for tool in own_tools]
+        hosted += [Fragment(to_wire(tool)) for tool in own_tools]
+    # The mode `NONE` is about functions alone.
+    tools += hosted if request.tool_choice != "none" else []
     body: dict[str, object] = {}
     config = generation_config(request, dialect, warnings)
-    choice = _tool_choice(request) if functions else {}
+    is_mixed = bool(functions) and any(tool.data for tool in hosted)
+    if is_mixed and not dialect.mixes_tools:
+        message = "this model takes functions or tools of Google's, and is sent both"
+        warnings.append(ModelWarning("compatibility", "functions beside provider tools", message))
+    is_mixed = is_mixed and dialect.mixes_tools
+    choice = _tool_choice(request, is_mixed=is_mixed) if functions else {}
+    if is_mixed and not _is_vertex(endpoint):
+        choice["includeServerSideToolInvocations"] = True
     for name, ours in (("generationConfig", config), ("toolConfig", choice)):
         more = given.pop(name, None)
         merged = {**ours, **(more if isinstance(more, JsonObject) else {})}
@@ -117,8 +126,16 @@ def _hosted(tool: ProviderTool, dialect: GoogleDialect) -> Fragment:
     return Fragment(to_wire({member: tool.args.value}))
 
 
-def _tool_choice(request: ModelRequest) -> dict[str, object]:
-    """How tools are chosen; silence means that the model decides."""
+def _is_vertex(endpoint: Endpoint[GoogleDialect]) -> bool:
+    return endpoint.base_url.rstrip("/").endswith("/publishers/google")
+
+
+def _tool_choice(request: ModelRequest, *, is_mixed: bool) -> dict[str, object]:
+    """How tools are chosen; silence means that the model decides.
+
+    Arguments are held to their schemas where a tool asks for it, and beside tools of Google's,
+    where the mode has to be said.
+    """
     match request.tool_choice:
         case NamedTool(name):
             calling = {"mode": "ANY", "allowedFunctionNames": [name]}
@@ -126,6 +143,8 @@ def _tool_choice(request: ModelRequest) -> dict[str, object]:
             calling = {"mode": "ANY"}
         case "none":
             calling = {"mode": "NONE"}
+        case _ if is_mixed or any(tool.strict for tool in request.tools):
+            calling = {"mode": "VALIDATED"}
         case _:
             return {}
     return {"functionCallingConfig": calling}

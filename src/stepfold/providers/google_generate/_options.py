@@ -15,12 +15,14 @@ class GoogleDialect:
 
     `provider` is the key of `provider_options` and `provider_metadata`. `thinking` says how a
     model is told to think: by a `budget` of tokens (Gemini 2.5), or by a `level` (from Gemini 3).
+    `mixes_tools` tells that functions may stand beside tools that Google runs (from Gemini 3).
     `fetched_urls` are the files that Google fetches by their addresses, those that were uploaded to
     it and videos of YouTube; others are fetched before it is asked.
     """
 
     provider: str = "google"
     thinking: Thinking = "level"
+    mixes_tools: bool = True
     fetched_urls: tuple[tuple[str, str], ...] = (
         ("*", r"^https://generativelanguage\.googleapis\.com/[^/]+/files/"),
         ("*", r"^https://(?:www\.)?youtube\.com/watch\?v="),
@@ -36,8 +38,8 @@ def google_dialect(model_id: str) -> GoogleDialect:
     match = _VERSION.search(model_id)
     if match is None:
         is_gemma = "gemma" in model_id
-        return GoogleDialect(thinking="none" if is_gemma else "level")
+        return GoogleDialect(thinking="none" if is_gemma else "level", mixes_tools=not is_gemma)
     version = (int(match[1]), int(match[2] or 0))
     if version >= (3, 0):
         return GoogleDialect()
-    return GoogleDialect(thinking="budget" if version >= (2, 5) else "none")
+    return GoogleDialect(thinking="budget" if version >= (2, 5) else "none", mixes_tools=False)

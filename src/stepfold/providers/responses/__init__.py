@@ -9,6 +9,7 @@ from stepfold.providers.responses._construct import (
     RESPONSES_CODEC,
     ResponsesModel,
     openai_responses,
+    xai_responses,
 )
 from stepfold.providers.responses._encode import (
     encode_request,
@@ -33,4 +34,5 @@ __all__ = (
     "openai_responses",
     "responses_decoder",
     "responses_dialect",
+    "xai_responses",
 )

@@ -1,12 +1,14 @@
 """How a user names a model of the Responses protocol."""
 
+import os
 from typing import TypeAlias
 
 from typing_extensions import Unpack
 
-from stepfold.providers._endpoint import ConnectionOptions
+from stepfold.providers._endpoint import WEB, ConnectionOptions
 from stepfold.providers._http_caller import connections_of
-from stepfold.providers._http_model import HttpModel, WireCodec
+from stepfold.providers._http_model import HttpModel, WireCodec, http_model
+from stepfold.providers._keys import key_of
 from stepfold.providers._openai import openai_endpoint
 from stepfold.providers.responses._encode import encode_request
 from stepfold.providers.responses._options import ResponsesDialect, responses_dialect
@@ -20,6 +22,15 @@ RESPONSES_CODEC: WireCodec[ResponsesDialect] = WireCodec(
     encode_request, decode_reply, responses_decoder
 )
 """OpenAI's Responses protocol."""
+
+XAI_BASE_URL = "https://api.x.ai/v1"
+XAI_DIALECT = ResponsesDialect(
+    provider="xai",
+    shows_results=False,
+    reasons=True,
+    efforts=("low", "medium", "high"),
+    fetched_urls=(("image/*", WEB),),
+)
 
 
 def openai_responses(
@@ -47,3 +58,33 @@ def openai_responses(
         project=project,
     )
     return HttpModel(RESPONSES_CODEC, endpoint, connections_of(options))
+
+
+def xai_responses(
+    model_id: str,
+    *,
+    dialect: ResponsesDialect | None = None,
+    **options: Unpack[ConnectionOptions],
+) -> ResponsesModel:
+    """A model of xAI, over the Responses protocol, where it has tools of its own.
+
+    The key and the address are those given, else `XAI_API_KEY` and `XAI_BASE_URL` of the
+    environment. Tools that xAI runs are made by `stepfold.providers.responses.xai_tools`.
+
+    Raises:
+        UsageError: there is no key, or the address is not one of http or https.
+    """
+    key = key_of(
+        options.get("api_key"),
+        model=f"xai-responses/{model_id}",
+        variable="XAI_API_KEY",
+        made_at="https://console.x.ai",
+    )
+    return http_model(
+        RESPONSES_CODEC,
+        model_id,
+        dialect or XAI_DIALECT,
+        base_url=options.get("base_url") or os.environ.get("XAI_BASE_URL") or XAI_BASE_URL,
+        headers={"authorization": f"Bearer {key}"},
+        options=options,
+    )

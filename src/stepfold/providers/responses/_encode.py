@@ -87,7 +87,7 @@ def encode_request(
     tools += [Fragment(to_wire(tool)) for tool in hosted]
     is_offered = any(tool.data for tool in tools)
     if is_offered and request.tool_choice != "auto":  # which is what servers take silence for
-        body["tool_choice"] = _tool_choice(request)
+        body["tool_choice"] = _tool_choice(request, dialect.provider)
     kinds = (*_kinds(request.provider_tools, dialect), *_types(hosted))
     included = _included(given.pop("include", ()), kinds, dialect)
     if included:
@@ -142,7 +142,8 @@ def _included(
     included: list[JsonValue] = []
     if dialect.reasons and not dialect.stores:
         included.append("reasoning.encrypted_content")
-    included += [_INCLUDES[kind] for kind in kinds if kind in _INCLUDES]
+    if dialect.shows_results:
+        included += [_INCLUDES[kind] for kind in kinds if kind in _INCLUDES]
     included += given if isinstance(given, tuple) else ()
     return list(dict.fromkeys(included))
 
@@ -237,13 +238,25 @@ def _own_tool(tool: ProviderTool, dialect: ResponsesDialect) -> Fragment:
 _own_tool_fragments: FragmentMemo[ProviderTool, ResponsesDialect] = FragmentMemo(_own_tool)
 
 
-def _tool_choice(request: ModelRequest) -> object:
+def _tool_choice(request: ModelRequest, provider: str) -> object:
     match request.tool_choice:
         case NamedTool(name):
-            if any(tool.name == name for tool in request.tools):
-                return {"type": "function", "name": name}
-            own = (tool.id for tool in request.provider_tools if tool.name == name)
-            # One of the provider's own tools goes by its type.
-            return {"type": next(own, name).rpartition(".")[2]}
+            return _named_choice(name, request, provider)
         case choice:
             return choice
+
+
+def _named_choice(name: str, request: ModelRequest, provider: str) -> Mapping[str, object]:
+    """The choice of one tool: one that the server defines goes by its type."""
+    for tool in request.tools:
+        if tool.name == name:
+            kind = options_of(tool.provider_options, provider).get("type", "function")
+            is_named = kind in {"function", "custom"}
+            return {"type": kind, "name": name} if is_named else {"type": kind}
+    for own in request.provider_tools:
+        if own.name == name:
+            kind = own.id.rpartition(".")[2]
+            args = own.args.value
+            label = args.get("server_label") if isinstance(args, JsonObject) else None
+            return {"type": kind, **({"server_label": label} if kind == "mcp" and label else {})}
+    return {"type": name}

@@ -4,6 +4,7 @@
     reasoning               Reasoning: one for each summary, then one for each text of thoughts
     function_call           ToolCall, answered here
     custom_tool_call        ToolCall, answered here; its text is the member `input`
+                            (of xAI, which runs these itself: ToolCall of the provider)
     computer_call, apply_patch_call, local_shell_call, shell_call on this machine,
     tool_search_call by the client
                             ToolCall, answered here
@@ -71,24 +72,9 @@ _OUTPUTS = {
 _OF_THE_CLIENT = frozenset({"apply_patch_call", "computer_call", "local_shell_call"})
 # Their results come as items of their own.
 _ANSWERED_APART = frozenset({"shell_call", "tool_search_call", "mcp_approval_request"})
+# These have no tools of the caller's with a text for their input: such calls are their own.
+_RUN_CUSTOM_TOOLS = frozenset({"xai"})
 _AT_REST = frozenset({None, "completed", "failed", "incomplete"})
-
-
-def is_hosted(item: dict[str, object]) -> bool:
-    """Whether an item is neither said by the model nor a call that is answered here."""
-    kind = text_of(item.get("type"))
-    return kind not in {"message", "reasoning"} and not is_client_call(item)
-
-
-def is_client_call(item: dict[str, object]) -> bool:
-    """Whether an item is a call that is answered here."""
-    kind = text_of(item.get("type")) or ""
-    if kind in {"function_call", "custom_tool_call"} or kind in _OF_THE_CLIENT:
-        return True
-    if kind == "tool_search_call":
-        return item.get("execution") == "client"
-    place = text_of(object_of(item.get("environment")).get("type"))
-    return kind == "shell_call" and place in {None, "local"}
 
 
 @final
@@ -104,6 +90,23 @@ class ItemReader:
         self.has_calls: bool = False
         self.has_refusal: bool = False
         self.logprobs: list[object] = []
+
+    def is_client_call(self, item: dict[str, object]) -> bool:
+        """Whether an item is a call that is answered here."""
+        kind = text_of(item.get("type")) or ""
+        if kind == "custom_tool_call":
+            return self._provider not in _RUN_CUSTOM_TOOLS
+        if kind == "function_call" or kind in _OF_THE_CLIENT:
+            return True
+        if kind == "tool_search_call":
+            return item.get("execution") == "client"
+        place = text_of(object_of(item.get("environment")).get("type"))
+        return kind == "shell_call" and place in {None, "local"}
+
+    def is_hosted(self, item: dict[str, object]) -> bool:
+        """Whether an item is neither said by the model nor a call that is answered here."""
+        kind = text_of(item.get("type"))
+        return kind not in {"message", "reasoning"} and not self.is_client_call(item)
 
     def call_id_of(self, item: dict[str, object]) -> str:
         """The id of a call, or one of our own where it is blank or was used before."""
@@ -213,22 +216,24 @@ class ItemReader:
         name = text_of(item.get("name"))
         if not name:
             return None
-        self.has_calls = True
+        is_ours = self.is_client_call(item)
+        self.has_calls = self.has_calls or is_ours
         member = "arguments" if kind == "function_call" else "input"
         text = text_of(item.get(member)) or ""
-        if kind == "custom_tool_call":
+        if kind == "custom_tool_call" and is_ours:
             text = to_wire({"input": text}).decode()
         return ToolCall(
             call_id or self.call_id_of(item),
             name,
             text,
+            provider_executed=not is_ours,
             provider_options=self._rest(item, ("name", member)),
         )
 
     def _call(self, kind: str, item: dict[str, object], call_id: str | None) -> list[ReplyPart]:
         name, inputs, results = _TOOLS[kind]
         call_id = call_id or self.call_id_of(item)
-        is_ours = is_client_call(item)
+        is_ours = self.is_client_call(item)
         self.has_calls = self.has_calls or is_ours
         arguments = item.get("arguments")
         if name == "mcp":

@@ -7,7 +7,7 @@ reasoning cannot be sent: a server that knows an id asks for the reasoning that 
 from base64 import b64encode
 from collections.abc import Mapping
 
-from stepfold.providers._json import is_object, object_of
+from stepfold.providers._json import is_array, is_object, object_of
 from stepfold.providers._wire import Fragment, FragmentMemo, id_within, options_of, to_wire
 from stepfold.providers.responses._files import part_of_file
 from stepfold.providers.responses._options import ResponsesDialect
@@ -303,7 +303,8 @@ def _inputs(kind: str, call: ToolCall) -> _Item:
         text = call.input if is_object(document) else "{}"
         return {"name": call.tool_name, "arguments": text}
     if kind == "custom_tool_call":
-        return {"name": call.tool_name, "input": given.get("input", "")}
+        said: object = call.input if call.provider_executed else given.get("input", "")
+        return {"name": call.tool_name, "input": said}
     if kind.startswith("mcp_"):
         return {"arguments": call.input}
     if kind == "tool_search_call":
@@ -349,12 +350,26 @@ def _answer(result: ToolResult, kind: str, told: str | list[_Item]) -> _Item:
     if kind in {"function_call", "custom_tool_call"}:
         return {"type": f"{kind}_output", "call_id": call_id, "output": told}
     # A tool of another kind answers with the members of its item, or with its output alone.
-    members = _members(result)
-    if "output" not in members and "tools" not in members:
-        members = {"output": members or told}
+    members = {name: value for name, value in _members(result).items() if value is not None}
+    if members.keys().isdisjoint({"output", "status", "tools"}):
+        members = _output_alone(kind, members or told)
     name = "id" if kind == "local_shell_call" else "call_id"
     written = "tool_search_output" if kind == "tool_search_call" else f"{kind}_output"
     return {"type": written, name: call_id, **members}
+
+
+def _output_alone(kind: str, told: object) -> _Item:
+    """What a tool of a kind answers with that gave no members of its item, but text or files."""
+    if kind == "shell_call":
+        outcome = {"type": "exit", "exit_code": 1}
+        return {"output": [{"stdout": "", "stderr": told, "outcome": outcome}]}
+    if kind == "apply_patch_call":
+        return {"status": "failed", "output": told}
+    if kind == "computer_call" and is_array(told):
+        for piece in map(object_of, told):
+            if piece.get("type") == "input_image":
+                return {"output": {**piece, "type": "computer_screenshot"}}
+    return {"output": told}
 
 
 def _told(

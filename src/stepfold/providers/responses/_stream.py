@@ -24,8 +24,6 @@ from stepfold.providers.responses._items import (
     BlockKey,
     ItemReader,
     KeyedPart,
-    is_client_call,
-    is_hosted,
 )
 from stepfold.providers.responses._reply import (
     NAMELESS,
@@ -178,9 +176,14 @@ class ResponsesReader:
     def _add(self, parts: list[StreamPart], event: dict[str, object]) -> None:
         item = self._item(event, is_new=True)
         value = object_of(event.get("item"))
-        item.is_hosted = is_hosted(value)
+        item.is_hosted = self._reader.is_hosted(value)
         name = text_of(value.get("name"))
-        if is_client_call(value) and name and item.call_id is None and not item.is_done:
+        if (
+            self._reader.is_client_call(value)
+            and name
+            and item.call_id is None
+            and not item.is_done
+        ):
             self._release(parts)
             item.call_id = self._reader.call_id_of(value)
             parts.append(ToolInputStart(item.call_id, name))
@@ -218,7 +221,7 @@ class ResponsesReader:
             raise ModelError(violation(NAMELESS))
         if item.annotations and all(key is not None for key, _ in made):
             made += self._reader.sources(item.annotations)
-        if item.is_hosted or is_hosted(value):
+        if item.is_hosted or self._reader.is_hosted(value):
             item.is_hosted = True
             self._held[item.index] = [p for _, p in made if not isinstance(p, Text | Reasoning)]
             self._release(parts, waiting=True)

@@ -89,7 +89,7 @@ def provider_results_are_awaited(trace: Trace) -> None:
     What is owed is read off the history of each state, and no run is complete that is owed any.
     """
     tools = trace.program.provider_tools.values()
-    slow = {tool.name for tool in tools if tool.supports_deferred_results}
+    slow = [tool for tool in tools if tool.supports_deferred_results]
     for state in trace.states:
         phase = state.phase
         if isinstance(phase, Done):
@@ -104,7 +104,9 @@ def provider_results_are_awaited(trace: Trace) -> None:
             owed |= {
                 part.tool_call_id: part
                 for part in content
-                if isinstance(part, ToolCall) and part.provider_executed and part.tool_name in slow
+                if isinstance(part, ToolCall)
+                and part.provider_executed
+                and any(tool.makes(part.tool_name) for tool in slow)
             }
             for part in content:
                 if isinstance(part, ToolResult | ToolError) and part.provider_executed:

@@ -8,6 +8,7 @@ Thinking: TypeAlias = Literal["none", "budget", "level"]
 class GoogleDialect:
     provider: str = "google"
     thinking: Thinking = "level"
+    mixes_tools: bool = True
     fetched_urls: tuple[tuple[str, str], ...] = (
         ("*", "^https://generativelanguage\\.googleapis\\.com/[^/]+/files/"),
         ("*", "^https://(?:www\\.)?youtube\\.com/watch\\?v="),

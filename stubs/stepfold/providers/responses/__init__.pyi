@@ -2,6 +2,7 @@ from stepfold.providers.responses._construct import (
     RESPONSES_CODEC,
     ResponsesModel,
     openai_responses,
+    xai_responses,
 )
 from stepfold.providers.responses._encode import encode_request
 from stepfold.providers.responses._options import ResponsesDialect, responses_dialect
@@ -17,4 +18,5 @@ __all__ = (
     "openai_responses",
     "responses_decoder",
     "responses_dialect",
+    "xai_responses",
 )

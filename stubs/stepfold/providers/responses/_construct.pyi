@@ -15,3 +15,6 @@ def openai_responses(
     dialect: ResponsesDialect | None = None,
     **options: Unpack[ConnectionOptions],
 ) -> ResponsesModel: ...
+def xai_responses(
+    model_id: str, *, dialect: ResponsesDialect | None = None, **options: Unpack[ConnectionOptions]
+) -> ResponsesModel: ...

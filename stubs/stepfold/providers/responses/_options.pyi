@@ -15,6 +15,7 @@ class ResponsesDialect:
     sampling: Sampling = "free"
     efforts: tuple[ReasoningEffort, ...] | None = None
     stores: bool = False
+    shows_results: bool = True
     fetched_urls: tuple[tuple[str, str], ...] = (("image/*", WEB), ("application/pdf", WEB))
 
 def responses_dialect(model_id: str) -> ResponsesDialect: ...
