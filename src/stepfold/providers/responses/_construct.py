@@ -6,8 +6,8 @@ from typing import TypeAlias
 from typing_extensions import Unpack
 
 from stepfold.providers._endpoint import WEB, ConnectionOptions
-from stepfold.providers._http_caller import connections_of
-from stepfold.providers._http_model import HttpModel, WireCodec, http_model
+from stepfold.providers._http_caller import connections_of, endpoint_of
+from stepfold.providers._http_model import HttpModel, WireCodec
 from stepfold.providers._keys import key_of
 from stepfold.providers._openai import openai_endpoint
 from stepfold.providers.responses._encode import encode_request
@@ -80,11 +80,12 @@ def xai_responses(
         variable="XAI_API_KEY",
         made_at="https://console.x.ai",
     )
-    return http_model(
-        RESPONSES_CODEC,
+    endpoint = endpoint_of(
         model_id,
         dialect or XAI_DIALECT,
         base_url=options.get("base_url") or os.environ.get("XAI_BASE_URL") or XAI_BASE_URL,
         headers={"authorization": f"Bearer {key}"},
         options=options,
+        name="xai-responses",
     )
+    return HttpModel(RESPONSES_CODEC, endpoint, connections_of(options))
