@@ -48,6 +48,15 @@ def test_examples_are_typed(tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
+def test_a_provider_has_under_100_lines() -> None:
+    """As the page says that shows one."""
+    provider, _, _ = source_of(ROOT / "docs" / "how-to" / "write-a-provider.md").partition(
+        "from stepfold.testing"
+    )
+
+    assert 50 < sum(bool(line.strip()) for line in provider.splitlines()) < 100
+
+
 def test_text_counts_as_output_only_right_after_the_code() -> None:
     code = "```python\nprint(1)\n```\n"
     text = "```text\n1\n```\n"

@@ -14,6 +14,8 @@ from stepfold.providers._endpoint import (
     ConnectionOptions,
     Endpoint,
 )
+from stepfold.providers._events import EventReader, EventStream
+from stepfold.providers._failures import reason_of_error
 from stepfold.providers._http_caller import WireCall
 from stepfold.providers._http_embedding import (
     EmbeddingDialect,
@@ -24,6 +26,7 @@ from stepfold.providers._http_model import (
     HttpModel,
     WireCodec,
     WireDecoder,
+    http_model,
 )
 from stepfold.providers._protocols import (
     PROTOCOLS,
@@ -35,6 +38,7 @@ from stepfold.providers._registry import (
     ProviderEntry,
     resolve_model,
 )
+from stepfold.providers._replies import reply_object, violation
 from stepfold.providers.anthropic_messages import (
     MessagesDialect,
     MessagesModel,
@@ -71,6 +75,8 @@ __all__ = (
     "ConnectionOptions",
     "EmbeddingDialect",
     "Endpoint",
+    "EventReader",
+    "EventStream",
     "GoogleDialect",
     "GoogleModel",
     "HttpEmbeddingModel",
@@ -90,14 +96,18 @@ __all__ = (
     "cohere_embedding",
     "cohere_reranking",
     "google",
+    "http_model",
     "openai",
     "openai_compatible",
     "openai_compatible_embedding",
     "openai_embedding",
     "openai_responses",
     "protocol_named",
+    "reason_of_error",
+    "reply_object",
     "resolve_embedding_model",
     "resolve_model",
     "resolve_reranking_model",
+    "violation",
     "xai_responses",
 )

@@ -1,15 +1,18 @@
 from stepfold.providers._chat_servers import CHAT_SERVERS, ChatServer, chat_model
 from stepfold.providers._embedding_registry import resolve_embedding_model, resolve_reranking_model
 from stepfold.providers._endpoint import ClientOptions, ConnectionOptions, Endpoint
+from stepfold.providers._events import EventReader, EventStream
+from stepfold.providers._failures import reason_of_error
 from stepfold.providers._http_caller import WireCall
 from stepfold.providers._http_embedding import (
     EmbeddingDialect,
     HttpEmbeddingModel,
     HttpRerankingModel,
 )
-from stepfold.providers._http_model import HttpModel, WireCodec, WireDecoder
+from stepfold.providers._http_model import HttpModel, WireCodec, WireDecoder, http_model
 from stepfold.providers._protocols import PROTOCOLS, ProtocolEntry, protocol_named
 from stepfold.providers._registry import PROVIDERS, ProviderEntry, resolve_model
+from stepfold.providers._replies import reply_object, violation
 from stepfold.providers.anthropic_messages import MessagesDialect, MessagesModel, anthropic
 from stepfold.providers.cohere import cohere_embedding, cohere_reranking
 from stepfold.providers.google_generate import GoogleDialect, GoogleModel, google
@@ -33,6 +36,8 @@ __all__ = (
     "ConnectionOptions",
     "EmbeddingDialect",
     "Endpoint",
+    "EventReader",
+    "EventStream",
     "GoogleDialect",
     "GoogleModel",
     "HttpEmbeddingModel",
@@ -52,14 +57,18 @@ __all__ = (
     "cohere_embedding",
     "cohere_reranking",
     "google",
+    "http_model",
     "openai",
     "openai_compatible",
     "openai_compatible_embedding",
     "openai_embedding",
     "openai_responses",
     "protocol_named",
+    "reason_of_error",
+    "reply_object",
     "resolve_embedding_model",
     "resolve_model",
     "resolve_reranking_model",
+    "violation",
     "xai_responses",
 )

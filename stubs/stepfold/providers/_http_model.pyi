@@ -1,7 +1,8 @@
+from collections.abc import Mapping
 from typing import Generic, Protocol, TypeVar, final
 from attrs import frozen
 from stepfold.ports import ModelStream, SupportedUrls
-from stepfold.providers._endpoint import Dialect, Endpoint
+from stepfold.providers._endpoint import ClientOptions, Dialect, Endpoint
 from stepfold.providers._http_caller import HttpCaller, WireCall
 from stepfold.transport import HttpConnections
 from stepfold.values import (
@@ -66,3 +67,13 @@ class HttpModel(HttpCaller[D]):
     def supported_urls(self) -> SupportedUrls: ...
     async def generate(self, request: ModelRequest, /) -> ModelReply: ...
     def stream(self, request: ModelRequest, /) -> ModelStream: ...
+
+def http_model(
+    codec: WireCodec[D],
+    model_id: str,
+    dialect: D,
+    *,
+    base_url: str,
+    headers: Mapping[str, str | None],
+    options: ClientOptions,
+) -> HttpModel[D]: ...

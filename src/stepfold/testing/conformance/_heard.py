@@ -187,6 +187,9 @@ def told(value: object) -> str:
             shown = what
         case ModelErrorReason():
             shown = f"ModelError of {value}"
+        case ModelReply(content, finish):
+            said = repr(list(content)).replace(", provider_options=None", "")
+            shown = f"a reply of {said} that ended as {finish.unified!r}"
         case _:
             shown = repr(value)
     return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"

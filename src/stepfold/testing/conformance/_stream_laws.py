@@ -8,6 +8,7 @@ from stepfold.testing.conformance._heard import (
     difference,
     essence,
     says_the_same,
+    told,
 )
 from stepfold.testing.conformance._samples import ProviderSample
 from stepfold.testing.conformance._trial import Trial, cut, place
@@ -120,7 +121,7 @@ def _check_cut(sample: ProviderSample, done: str, heard: Heard, whole: Heard) ->
             "a stream that is cut must end in a ModelError, or be the same reply",
             sample=sample.name,
             done=done,
-            expected=f"a typed error, or {whole.end}",
+            expected=f"a typed error, or {told(whole.end)}",
             came=heard.end,
         )
     if not whole.text.startswith(heard.text):

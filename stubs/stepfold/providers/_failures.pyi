@@ -1,0 +1,5 @@
+from stepfold.values import ModelErrorReason
+
+def reason_of_error(
+    value: object, *, status: int | None = None, secrets: tuple[str, ...] = ()
+) -> ModelErrorReason: ...

@@ -1,0 +1,6 @@
+from stepfold.values import ModelErrorReason, Outcome
+
+def violation(message: str) -> ModelErrorReason: ...
+def reply_object(
+    body: bytes, secrets: tuple[str, ...]
+) -> Outcome[dict[str, object], ModelErrorReason]: ...
