@@ -62,8 +62,9 @@ test-versions: ## The tests on the other Pythons of this machine, where there ar
 		.venv-$$version/bin/python -m pytest -q --ignore=tests/contracts --ignore=tests/wire || exit 1; \
 	done
 
-nightly: $(READY) ## The properties at length
+nightly: $(READY) ## The properties at length, and all that can become of a run
 	HYPOTHESIS_PROFILE=nightly $(RUN) pytest properties
+	$(RUN) tests.explorations
 
 bench: $(READY) ## What the loop costs beside a bare loop (PEERS=1: and beside others)
 	$(RUN) tests.bench

@@ -21,6 +21,11 @@ _PROTOCOL_HELP = (
     "openai-responses."
 )
 
+_EXPLORE_EXIT_CODES = (
+    "Exit codes: 0 every state was seen and is lawful, 1 a law is broken, 2 wrong usage, "
+    "3 no law is broken in what was seen, and a bound was hit."
+)
+
 Model = Annotated[
     str,
     typer.Option(
@@ -213,6 +218,62 @@ def _decode(
     screen = Screen()
     try:
         code = decode_file(file, protocol, is_stream=stream, screen=screen)
+    except UsageError as error:
+        screen.complain(str(error))
+        code = 2
+    except OutputClosed:
+        code = 1
+    raise typer.Exit(code)
+
+
+@app.command("explore", epilog=_EXPLORE_EXIT_CODES)
+def _explore(
+    *,
+    target: Annotated[
+        str, typer.Argument(metavar="MODULE:NAME", help="An sf.Agent, or an sf.Program.")
+    ],
+    calls: Annotated[int, typer.Option(min=1, help="The most tool calls in a reply.")] = 2,
+    steps: Annotated[int, typer.Option(min=1, help="In how many steps tools may be called.")] = 2,
+    laws: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--law",
+            metavar="MODULE:NAME",
+            help="A law of your own: a function of a stepfold.testing.Trace that raises "
+            "AssertionError. May be given more than once.",
+        ),
+    ] = None,
+    max_states: Annotated[int, typer.Option(min=1, help="Stop after so many states.")] = 20_000,
+    max_seconds: Annotated[float, typer.Option(min=0.0, help="Stop after so long.")] = 300.0,
+    graph: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Write the graph there, as a Mermaid diagram."),
+    ] = None,
+) -> None:
+    """Go through everything that can become of a run, and check every law in each state.
+
+    No model is asked and no tool is run. In each step a model may give a final answer or call the
+    tools in every mix, with arguments that are made from their schemas; model calls and tools may
+    fail, people agree or not, and the run may be cancelled, in every order.
+
+    Whatever breaks a law is shown with a shortest way there.
+    """
+    from stepfold.cli._explore import explore_named
+    from stepfold.cli._screen import OutputClosed, Screen
+    from stepfold.values import UsageError
+
+    screen = Screen()
+    try:
+        code = explore_named(
+            target,
+            screen,
+            calls=calls,
+            steps=steps,
+            laws=tuple(laws or ()),
+            max_states=max_states,
+            max_seconds=max_seconds,
+            graph=graph,
+        )
     except UsageError as error:
         screen.complain(str(error))
         code = 2

@@ -72,7 +72,7 @@ def _model_in_module(reference: str) -> LanguageModel:
     for member in ("generate", "stream"):
         if isinstance(found, type) or not callable(getattr(found, member, None)):
             raise UsageError(
-                f"--model {reference}: expected a language model, got {_kind(found)}, which has "
+                f"--model {reference}: expected a language model, got {kind_of(found)}, which has "
                 f"no method {member!r}: name an object with generate, stream, provider and model_id"
             )
     return cast("LanguageModel", found)  # as far as what has a name can be checked
@@ -103,7 +103,7 @@ def tools_named(reference: str) -> Sequence[AnyTool[object, object]]:
 def _checked(reference: str, given: object) -> AnyTool[object, object]:
     if not _is_tool(given):
         raise UsageError(
-            f"--tools {reference}: expected a tool, or a list of tools, got {_kind(given)}: "
+            f"--tools {reference}: expected a tool, or a list of tools, got {kind_of(given)}: "
             "make a tool of a function by the decorator @sf.tool"
         )
     wanted = _deps_wanted(given)
@@ -192,7 +192,8 @@ def _held(module: ModuleType) -> str:
     return f"it holds the tools {', '.join(tools)}" if tools else "it holds no tools"
 
 
-def _kind(given: object) -> str:
+def kind_of(given: object) -> str:
+    """What an object is, in the words of an error."""
     if isinstance(given, type):
         return f"the class {given.__name__}"
     if callable(given) and hasattr(given, "__name__"):

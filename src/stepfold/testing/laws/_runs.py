@@ -10,6 +10,7 @@ from stepfold.loop import (
     JournalHeader,
     LoopState,
     Program,
+    Transition,
     replay,
 )
 from stepfold.loop.events import Cancelled, Event, Resumed, TimedOut
@@ -48,14 +49,18 @@ def every_law_holds(trace: Trace) -> None:
     program, start = trace.program, trace.start
     laws.pending_is_in_flight(start.commands, start.state)
     for moment in trace.moments:
-        _moment_is_lawful(program, moment)
+        moment_is_lawful(program, moment)
     for state in trace.states:
-        _state_is_lawful(program, state)
+        state_is_lawful(program, state)
     for transition in trace.transitions:
-        laws.tools_run_only_if_permitted(program, transition)
-        grants_keep_the_limits(program, transition)
-    run_is_replayable(program, trace.header, trace.entries, trace.end)
+        transition_is_lawful(program, transition)
     old_events_change_nothing(trace)
+    trace_is_lawful(trace)
+
+
+def trace_is_lawful(trace: Trace) -> None:
+    """The laws of a run as a whole; those of its events and states are apart."""
+    run_is_replayable(trace.program, trace.header, trace.entries, trace.end)
     tools_start_at_most_once(trace)
     tool_calls_keep_their_limits(trace)
     tokens_keep_their_limit(trace)
@@ -69,7 +74,8 @@ def every_law_holds(trace: Trace) -> None:
     no_model_is_asked_any_more(trace)
 
 
-def _moment_is_lawful(program: Program, moment: Moment) -> None:
+def moment_is_lawful(program: Program, moment: Moment) -> None:
+    """The laws of one event: what it may do to a state, and what it must not."""
     laws.step_is_total(program, moment.before, moment.event)
     laws.step_is_deterministic(program, moment.before, moment.event)
     laws.history_only_grows(moment.before, moment.after)
@@ -83,7 +89,14 @@ def _moment_is_lawful(program: Program, moment: Moment) -> None:
     require(moment.after.now >= moment.before.now, "time ran back")
 
 
-def _state_is_lawful(program: Program, state: LoopState) -> None:
+def transition_is_lawful(program: Program, transition: Transition) -> None:
+    """The laws of one transition that changed something."""
+    laws.tools_run_only_if_permitted(program, transition)
+    grants_keep_the_limits(program, transition)
+
+
+def state_is_lawful(program: Program, state: LoopState) -> None:
+    """The laws of one state, whichever way led to it."""
     laws.request_is_paired(program, state)
     budgets_hold(program, state)
     cost_is_that_of_the_replies(program, state)

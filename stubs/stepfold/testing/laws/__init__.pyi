@@ -39,9 +39,13 @@ from stepfold.testing.laws._models import (
 from stepfold.testing.laws._observations import observations_are_the_run
 from stepfold.testing.laws._runs import (
     every_law_holds,
+    moment_is_lawful,
     nothing_said_is_lost,
     old_events_change_nothing,
     run_is_replayable,
+    state_is_lawful,
+    trace_is_lawful,
+    transition_is_lawful,
 )
 from stepfold.testing.laws._same_runs import same_history, same_run
 from stepfold.testing.laws._steps import (
@@ -88,6 +92,7 @@ __all__ = (
     "middleware_is_a_monoid",
     "middleware_is_transparent",
     "models_are_equal",
+    "moment_is_lawful",
     "never_issued_is_refused",
     "no_model_is_asked_any_more",
     "nothing_runs_twice",
@@ -109,6 +114,7 @@ __all__ = (
     "same_prompt",
     "same_run",
     "stale_changes_nothing",
+    "state_is_lawful",
     "step_is_deterministic",
     "step_is_total",
     "tokens_keep_their_limit",
@@ -116,5 +122,7 @@ __all__ = (
     "tools_are_found_before_they_run",
     "tools_run_only_if_permitted",
     "tools_start_at_most_once",
+    "trace_is_lawful",
+    "transition_is_lawful",
     "value_survives",
 )

@@ -1,0 +1,3 @@
+from typing import TypeAlias
+
+Edge: TypeAlias = tuple[str, str, str]

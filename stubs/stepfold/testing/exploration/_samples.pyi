@@ -1,0 +1,3 @@
+from stepfold.loop import ToolSpec
+
+def sample_arguments(tool: ToolSpec) -> str: ...
