@@ -15,7 +15,9 @@ from stepfold.loop import (
     command_ids,
     is_step_count,
     replay,
+    replay_from,
     step,
+    unlike,
 )
 from stepfold.loop.commands import CallKey, ModelCallKey
 from stepfold.loop.events import Event, ModelReplied, ToolReturned
@@ -146,3 +148,24 @@ def test_the_ids_of_commands_are_those_of_their_keys() -> None:
 
     assert command_ids(run.transition) == ("CallModel/0/0",)
     assert command_ids(run.reply(call())) == ("RunTool/0/0/0",)
+
+
+def test_a_journal_is_folded_from_any_state_of_it() -> None:
+    (header, entries), reached = recorded(LOOK)
+    half = replay(LOOK, header, entries[:2]).unwrap()
+
+    assert Success(reached) == replay_from(LOOK, half, entries[2:], position=2)
+    outcome = replay_from(LOOK, half, entries[1:], position=1)
+    assert isinstance(outcome, Failure)
+    assert outcome.failure().position == 1
+
+
+def test_a_program_says_in_what_it_is_not_that_of_a_journal() -> None:
+    (header, _), _ = recorded(LOOK)
+    other = unlike(LOOK, "0", header.rules)
+
+    assert unlike(LOOK, header.fingerprint, header.rules) is None
+    assert unlike(LOOK, header.fingerprint, RULES + 1) == Diverged(
+        -1, f"rules {RULES + 1}", f"rules {RULES}"
+    )
+    assert other == Diverged(-1, "0", LOOK.fingerprint)

@@ -1,10 +1,8 @@
 """What a value holds beside what is written of it."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
-
-from attrs import evolve
 
 from stepfold.loop import (
     EMPTY_TOOLBOX,
@@ -15,9 +13,9 @@ from stepfold.loop import (
     Phase,
     Toolbox,
     Transcript,
-    Working,
+    with_call_ids,
 )
-from stepfold.values import AssistantMessage, ContentPart, Instant, Message, ToolCall
+from stepfold.values import Instant
 
 
 def _state(
@@ -32,27 +30,7 @@ def _state(
 ) -> LoopState:
     """Build a state and find the ids of all calls in its history and in the reply at work."""
     state = LoopState(identity, now, transcript, ledger, phase, inbox, toolbox, cancel_requested)
-    ids = (
-        *_ids_said(transcript.messages),
-        *_ids_said(transcript.held_back),
-        *_ids_replied(phase),
-    )
-    return evolve(state, call_ids=state.call_ids.adding(ids))
-
-
-def _ids_said(messages: Iterable[Message]) -> Iterator[str]:
-    for message in messages:
-        if isinstance(message, AssistantMessage):
-            yield from _ids_of(message.content)
-
-
-def _ids_replied(phase: Phase) -> Iterator[str]:
-    if isinstance(phase, Working) and phase.replied is not None:
-        yield from _ids_of(phase.replied.reply.content)
-
-
-def _ids_of(content: Iterable[ContentPart]) -> Iterator[str]:
-    return (part.tool_call_id for part in content if isinstance(part, ToolCall))
+    return with_call_ids(state)
 
 
 BUILDERS: Final[Mapping[type, object]] = MappingProxyType({LoopState: _state})

@@ -79,10 +79,9 @@ def replay(
     commands than it did, since then the program decides differently than it did. A changed
     fingerprint is one too, unless it is allowed.
     """
-    if header.rules != RULES:
-        return Failure(Diverged(-1, f"rules {header.rules}", f"rules {RULES}"))
-    if header.fingerprint != program.fingerprint and not allow_other_fingerprint:
-        return Failure(Diverged(-1, header.fingerprint, program.fingerprint))
+    other = unlike(program, header.fingerprint, header.rules)
+    if other is not None and not (allow_other_fingerprint and header.rules == RULES):
+        return Failure(other)
     first = begin(
         program,
         header.messages,
@@ -93,17 +92,35 @@ def replay(
     )
     if header.commands and command_ids(first) != header.commands:
         return Failure(Diverged(-1, _told(header.commands), _told(command_ids(first))))
-    state = first.state
-    for position, entry in enumerate(entries):
+    return replay_from(program, first.state, entries)
+
+
+def unlike(program: Program, fingerprint: str, rules: int) -> Diverged | None:
+    """What in a program, or in this version of `step`, is not what a run was begun with."""
+    if rules != RULES:
+        return Diverged(-1, f"rules {rules}", f"rules {RULES}")
+    if fingerprint != program.fingerprint:
+        return Diverged(-1, fingerprint, program.fingerprint)
+    return None
+
+
+def replay_from(
+    program: Program, state: LoopState, entries: Iterable[JournalEntry], *, position: int = 0
+) -> Outcome[LoopState, Diverged]:
+    """Fold entries into a state that is known: that of a snapshot, taken before the first of them.
+
+    `position` is what the first entry is counted as. Fails as `replay` does.
+    """
+    for place, entry in enumerate(entries, position):
         try:
             transition = step(program, state, entry.event)
         except IllegalEvent as error:
-            return Failure(Diverged(position, "a legal event", str(error)))
+            return Failure(Diverged(place, "a legal event", str(error)))
         if transition.state is state:
-            return Failure(Diverged(position, "an event that changes the state", "no change"))
+            return Failure(Diverged(place, "an event that changes the state", "no change"))
         issued = command_ids(transition)
         if issued != entry.commands:
-            return Failure(Diverged(position, _told(entry.commands), _told(issued)))
+            return Failure(Diverged(place, _told(entry.commands), _told(issued)))
         state = transition.state
     return Success(state)
 

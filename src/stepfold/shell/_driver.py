@@ -52,7 +52,7 @@ from stepfold.loop.events import (
     Waited,
 )
 from stepfold.loop.notes import Note
-from stepfold.ports import BLOCKING, KEEPER, Clock, LanguageModel
+from stepfold.ports import BLOCKING, KEEPER, Clock, LanguageModel, write_down
 from stepfold.shell._cancel import CancelHandle
 from stepfold.shell._children import children_of
 from stepfold.shell._execute import call_of, execute
@@ -198,7 +198,7 @@ class Driver(Generic[D]):
         if transition.state is not self.state:
             journal = self.runtime.journal
             if journal is not None:
-                await journal.append(JournalEntry(event, command_ids(transition)))
+                await write_down(journal, JournalEntry(event, command_ids(transition)), transition)
             self._commit(transition, event)
 
     def _commit(self, transition: Transition, event: Event) -> None:

@@ -6,6 +6,7 @@
     ├── ModelError           the outside world: carries a `ModelErrorReason`
     ├── ToolFault            a tool cannot go on; its text is shown to the model
     ├── RunFailed            `generate` ended in `Failed`; carries the run (see `stepfold.agent`)
+    ├── JournalError         a journal cannot be written or read (see `stepfold.ports`)
     └── StoredDataError      stored bytes are not what was written (see `stepfold.codec`)
 
 Exceptions cross the outer edge only. Inside, a failure is a value: `ModelErrorReason` and the

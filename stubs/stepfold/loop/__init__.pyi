@@ -1,9 +1,11 @@
 from stepfold.loop import commands, events, notes
 from stepfold.loop._begin import begin
+from stepfold.loop._call_ids import with_call_ids
 from stepfold.loop._calls import fault_of
 from stepfold.loop._findings import Finding, FindingKind, FindingSeverity, RepairedHistory
 from stepfold.loop._fold import ReplyFold, fold_parts, normal_reply, parts_of
 from stepfold.loop._history import inspect_history, repair_history, validate_history
+from stepfold.loop._increment import Increment, increment_of, restored
 from stepfold.loop._limits import NO_LIMITS, Limits
 from stepfold.loop._offer import offered_tools
 from stepfold.loop._pending import open_requests, pending
@@ -18,7 +20,15 @@ from stepfold.loop._program import (
 )
 from stepfold.loop._prompt import convert_to_model_prompt
 from stepfold.loop._prune import Pruning, ToolCallPruning, prune_messages
-from stepfold.loop._replay import Diverged, JournalEntry, JournalHeader, command_ids, replay
+from stepfold.loop._replay import (
+    Diverged,
+    JournalEntry,
+    JournalHeader,
+    command_ids,
+    replay,
+    replay_from,
+    unlike,
+)
 from stepfold.loop._request import request_of
 from stepfold.loop._retry import pause_before_retry
 from stepfold.loop._search import search_spec
@@ -92,6 +102,7 @@ __all__ = (
     "FindingSeverity",
     "Identity",
     "Inbox",
+    "Increment",
     "JournalEntry",
     "JournalHeader",
     "Ledger",
@@ -133,6 +144,7 @@ __all__ = (
     "fault_of",
     "fold_parts",
     "has_tool_call",
+    "increment_of",
     "inspect_history",
     "is_loop_finished",
     "is_step_count",
@@ -148,7 +160,9 @@ __all__ = (
     "prune_messages",
     "repair_history",
     "replay",
+    "replay_from",
     "request_of",
+    "restored",
     "search_spec",
     "stalled",
     "standardise_prompt",
@@ -158,5 +172,7 @@ __all__ = (
     "token_budget",
     "tool_call_budget",
     "trim_messages",
+    "unlike",
     "validate_history",
+    "with_call_ids",
 )

@@ -4,11 +4,13 @@ A check tries the laws that everything of its kind must keep, and raises `Assert
 smallest counter-example that it found: what was done, what had to hold, and what came instead.
 """
 
+from stepfold.testing.conformance._journal import check_journal
 from stepfold.testing.conformance._provider import check_provider
 from stepfold.testing.conformance._samples import ProviderSample, sse_events
 
 __all__ = (
     "ProviderSample",
+    "check_journal",
     "check_provider",
     "sse_events",
 )

@@ -1,0 +1,40 @@
+import os
+from pathlib import Path
+from typing import final
+from stepfold.ports import (
+    JournalConflict,
+    JournalDamaged,
+    JournalMissing,
+    JournalRecord,
+    Lease,
+    LeaseHeld,
+    RunStatus,
+    StoredJournal,
+    StoredRun,
+)
+from stepfold.values import Instant, Outcome
+
+@final
+class FileStore:
+    def __init__(self, folder: str | os.PathLike[str]) -> None: ...
+    def path_of(self, run: str, /) -> Path: ...
+    async def append(
+        self, run: str, record: JournalRecord, /, *, expected: int
+    ) -> Outcome[int, JournalConflict]: ...
+    async def read(
+        self, run: str, /
+    ) -> Outcome[StoredJournal, JournalMissing | JournalDamaged]: ...
+    async def list_runs(
+        self, *, status: RunStatus | None = None, after: str = "", limit: int = 100
+    ) -> tuple[StoredRun, ...]: ...
+    async def fork(
+        self, run: str, new: str, /, *, at: int
+    ) -> Outcome[int, JournalMissing | JournalConflict | JournalDamaged]: ...
+    async def delete(self, run: str, /) -> bool: ...
+    async def claim(
+        self, run: str, owner: str, /, *, now: Instant, until: Instant
+    ) -> Outcome[Lease, LeaseHeld]: ...
+    async def renew(
+        self, lease: Lease, /, *, now: Instant, until: Instant
+    ) -> Outcome[Lease, LeaseHeld]: ...
+    async def release(self, lease: Lease, /) -> None: ...

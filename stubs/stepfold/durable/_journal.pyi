@@ -1,0 +1,24 @@
+from typing import Self, final
+from stepfold.durable._seal import Seal
+from stepfold.loop import JournalEntry, JournalHeader, LoopState, Transition
+from stepfold.ports import JournalFault, JournalStore
+
+@final
+class RunJournal:
+    def __init__(self, store: JournalStore, *, seal: Seal | None = None) -> None: ...
+    @classmethod
+    def continued(
+        cls,
+        store: JournalStore,
+        run: str,
+        version: int,
+        kept: LoopState | None,
+        *,
+        seal: Seal | None = None,
+    ) -> Self: ...
+    @property
+    def version(self) -> int: ...
+    async def begin(self, header: JournalHeader, /) -> None: ...
+    async def append(self, entry: JournalEntry, /) -> None: ...
+    async def advance(self, entry: JournalEntry, transition: Transition, /) -> None: ...
+    def fence(self, fault: JournalFault) -> None: ...

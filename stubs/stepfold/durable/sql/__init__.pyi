@@ -1,0 +1,3 @@
+from stepfold.durable.sql._store import SqlStore
+
+__all__ = ("SqlStore",)

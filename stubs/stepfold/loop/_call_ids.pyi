@@ -1,0 +1,3 @@
+from stepfold.loop._state import LoopState
+
+def with_call_ids(state: LoopState) -> LoopState: ...

@@ -1,0 +1,3 @@
+from stepfold.ports import JournalStore
+
+async def check_journal(store: JournalStore, again: JournalStore | None = None) -> None: ...
