@@ -15,17 +15,22 @@ from typing import Protocol, final
 
 from attrs import frozen
 
+from stepfold.loop import fold_parts
 from stepfold.providers._failures import excerpt, reason_of_error
 from stepfold.providers._json import is_object, read_json
-from stepfold.providers._replies import violation
+from stepfold.providers._replies import reply_object, violation
 from stepfold.transport import SseDecoder
 from stepfold.values import (
+    Failure,
     ModelError,
     ModelErrorReason,
+    ModelReply,
     ModelWarning,
+    Outcome,
     StreamError,
     StreamPart,
     StreamStart,
+    Success,
 )
 
 
@@ -174,3 +179,29 @@ class EventStream:
         """The decoder of one reply."""
         reader = self.make_reader(provider, headers, secrets)
         return EventDecoder(reader, self.make_frames(), warnings, secrets)
+
+    def decode_body(
+        self,
+        body: bytes,
+        provider: str,
+        *,
+        headers: tuple[tuple[str, str], ...] = (),
+        warnings: tuple[ModelWarning, ...] = (),
+        secrets: tuple[str, ...] = (),
+    ) -> Outcome[ModelReply, ModelErrorReason]:
+        """A reply in one piece, where its body has the form of an event; a `DecodeReply`."""
+        document = reply_object(body, secrets)
+        if isinstance(document, Failure):
+            return document
+        event = document.unwrap()
+        if event.get("error") or event.get("type") == "error":
+            return Failure(reason_of_error(event, secrets=secrets))
+        reader = self.make_reader(provider, headers, secrets)
+        parts: list[StreamPart] = [StreamStart(warnings)]
+        try:
+            reader.read(parts, event)
+            if not reader.is_done:
+                reader.end(parts)
+            return Success(fold_parts(parts))
+        except ModelError as error:
+            return Failure(error.reason)

@@ -2,7 +2,7 @@ from collections.abc import Callable
 from typing import Protocol, final
 from attrs import frozen
 from stepfold.transport import SseDecoder
-from stepfold.values import ModelWarning, StreamPart
+from stepfold.values import ModelErrorReason, ModelReply, ModelWarning, Outcome, StreamPart
 
 class EventReader(Protocol):
     @property
@@ -52,3 +52,12 @@ class EventStream:
         warnings: tuple[ModelWarning, ...] = (),
         secrets: tuple[str, ...] = (),
     ) -> EventDecoder: ...
+    def decode_body(
+        self,
+        body: bytes,
+        provider: str,
+        *,
+        headers: tuple[tuple[str, str], ...] = (),
+        warnings: tuple[ModelWarning, ...] = (),
+        secrets: tuple[str, ...] = (),
+    ) -> Outcome[ModelReply, ModelErrorReason]: ...

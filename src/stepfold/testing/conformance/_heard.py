@@ -16,6 +16,7 @@ from stepfold.values import (
     ModelRequest,
     StreamPart,
     TextDelta,
+    UsageError,
 )
 
 T = TypeVar("T")
@@ -29,9 +30,10 @@ _SHOWN = 600
 @final
 @frozen(order=False)
 class Broken:
-    """The model did what no model may do."""
+    """The model did what no model may do; or it raised `UsageError`, which it may when asked."""
 
     what: str
+    is_refusal: bool = False
 
 
 Result: TypeAlias = ModelReply | ModelErrorReason | Broken
@@ -88,6 +90,8 @@ async def _guarded(work: Callable[[], Awaitable[Result]]) -> Result:
         return await work()
     except ModelError as error:
         return error.reason
+    except UsageError as error:
+        return Broken(f"it raised UsageError: {error}", is_refusal=True)
     except Exception as error:  # noqa: BLE001 - whatever it is, it is what the check is about
         return Broken(f"it raised {type(error).__name__}: {error}")
 
