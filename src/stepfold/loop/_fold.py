@@ -302,10 +302,11 @@ def normal_reply(reply: ModelReply) -> ModelReply:
 
     Ids stay as they are: the loop makes them unique.
     """
-    cleaned = [_cleaned(part) for part in reply.content]
-    if all(clean is part for clean, part in zip(cleaned, reply.content, strict=True)):
-        return reply
-    return evolve(reply, content=tuple(clean for clean in cleaned if clean is not None))
+    for part in reply.content:
+        if _cleaned(part) is not part:
+            cleaned = map(_cleaned, reply.content)
+            return evolve(reply, content=tuple(part for part in cleaned if part is not None))
+    return reply
 
 
 def _cleaned(part: ReplyPart) -> ReplyPart | None:

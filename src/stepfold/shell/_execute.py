@@ -43,6 +43,8 @@ from stepfold.values import (
 D = TypeVar("D")
 Progress = Callable[[JsonText], None]
 
+_read = json.JSONDecoder().decode
+
 _SPURIOUS = "interrupted: the tool raised a cancellation that nobody had asked for"
 
 
@@ -60,7 +62,7 @@ def bound_arguments(
     tool: AnyTool[D, object], call: ToolCall
 ) -> Outcome[tuple[tuple[object, ...], dict[str, object]], Faults]:
     """Build the arguments of a call whose text was checked; the user's validators run here."""
-    value: object = json.loads(call.input) if call.input.strip() else {}
+    value: object = _read(call.input) if call.input.strip() else {}
     return tool.parameters.bind(value)
 
 
@@ -196,7 +198,7 @@ def _is_items(given: object) -> TypeIs[AsyncIterator[object]]:
 
 
 def _is_sync_items(given: object) -> TypeIs[Iterator[object]]:
-    return isinstance(given, Iterator)
+    return type(given) is not CoroutineType and isinstance(given, Iterator)
 
 
 def _is_outcome(given: object) -> TypeIs[Outcome[object, object]]:
