@@ -210,6 +210,35 @@ def test_an_unknown_argument() -> None:
         make(modle="openai/gpt-5.4")
 
 
+@pytest.mark.parametrize(
+    ("option", "advice"),
+    [
+        ("modle", "; did you mean 'model'?"),
+        ("concurency", "; did you mean 'concurrency'?"),
+        ("zzz", ""),
+        ("temperature", ": give settings=CallSettings(temperature=…)"),
+        ("max_steps", ": give stop_when=is_step_count(…)"),
+        ("system", ": give instructions=…"),
+        ("prompt", ": the prompt is the first argument, without a name"),
+        ("steering", ": it belongs to a run, so give it to generate(…), stream(…) and the like"),
+        ("transform", ": only a stream has something to transform"),
+    ],
+)
+def test_an_unknown_argument_is_told_with_what_to_write(option: str, advice: str) -> None:
+    """By those who come from elsewhere, and those who mistype."""
+    with pytest.raises(UsageError, match=re.escape(f"got {option!r}{advice}") + "$"):
+        make(**{option: None})
+
+
+@pytest.mark.parametrize("option", ["timeout", "prepare_step", "tools"])
+def test_an_option_of_the_agent_is_none_of_a_run(option: str) -> None:
+    """It was decided when the agent was made."""
+    run: Callable[..., object] = make().generate_sync
+
+    with pytest.raises(UsageError, match=f"got '{option}': it belongs to the agent$"):
+        run("Go.", **{option: None})
+
+
 # --- tools ------------------------------------------------------------------------------------
 
 

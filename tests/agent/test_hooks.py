@@ -464,3 +464,35 @@ def test_a_mistake_in_refine_tool_input_is_told_at_once(given: object, text: str
             tools=[wipe],
             refine_tool_input=cast("dict[str, sf.RefineToolInput]", given),
         )
+
+
+@pytest.mark.parametrize("how", ["generate", "stream"])
+async def test_the_functions_take_hooks_too(how: str) -> None:
+    """What an agent takes beside its tools, with the same deps."""
+
+    async def numbered(context: sf.StepContext[str]) -> sf.events.StepPlan:
+        return sf.events.StepPlan(instructions=f"{context.deps} {context.step}")
+
+    async def is_enough(context: sf.StopContext[str]) -> sf.Stop | None:
+        return sf.Stop(context.deps) if len(context.progress.steps) == 2 else None
+
+    model = ScriptedModel([reply(call("wipe", "{")), reply(call(wipe, {"path": "a"})), reply("?")])
+    options: sf.StreamTextOptions[str] = {
+        "model": model,
+        "prepare_step": numbered,
+        "repair_tool_call": lambda _: '{"path": "/"}',
+        "tool_approval": {"wipe": lambda context: "denied" if context.step == 0 else "approved"},
+        "stop_check": is_enough,
+        "stop_when": sf.never,
+    }
+    if how == "generate":
+        options_of_one = cast("sf.GenerateOptions[str]", options)
+        run = await sf.generate_text("go", deps="plan", tools=[wipe], **options_of_one)
+    else:
+        async with sf.stream_text("go", deps="plan", tools=[wipe], **options) as stream:
+            run = await stream.run()
+
+    assert run.end == sf.Stopped(sf.Stop("plan"))
+    assert [request.instructions for request in model.requests] == ["plan 0", "plan 1"]
+    assert run.results_of(wipe) == ("wiped a",)
+    assert run.steps[0].tool_calls[0].input == '{"path": "/"}'

@@ -366,6 +366,8 @@ def test_an_observer_is_a_function() -> None:
         Agent(model=ScriptedModel([]), observers=["log"])  # type: ignore[list-item]
     with pytest.raises(UsageError, match="observers: expected functions"):
         agent.generate_sync("Go.", observers=[None])  # type: ignore[list-item]
+    with pytest.raises(UsageError, match="observers: expected a sequence of functions, got <built"):
+        agent.generate_sync("Go.", observers=print)  # type: ignore[call-overload]
 
 
 # --- without an event loop --------------------------------------------------------------------

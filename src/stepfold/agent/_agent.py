@@ -237,7 +237,7 @@ class Agent(Generic[Deps_contra, Out_co]):
         /,
         *,
         deps: Deps_contra,
-        **options: Unpack[StreamOptions],
+        **options: Unpack[RunOptions],
     ) -> Run[Out_co]: ...
     def generate_sync(
         self: "Agent[Deps, Out]",
@@ -245,7 +245,7 @@ class Agent(Generic[Deps_contra, Out_co]):
         /,
         *,
         deps: object = NO_DEPS,
-        **options: Unpack[StreamOptions],
+        **options: Unpack[RunOptions],
     ) -> Run[Out]:
         """As `generate`, in an event loop of its own that ends with it.
 

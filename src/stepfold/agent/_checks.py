@@ -9,6 +9,7 @@ from typing import Never, TypeVar, get_args
 
 from typing_extensions import TypeIs, is_protocol, is_typeddict
 
+from stepfold.agent._advice import advice_on
 from stepfold.agent._answers import Answer, CallAnswer
 from stepfold.agent._options import RunOptions
 from stepfold.agent._output import Output
@@ -320,12 +321,13 @@ def require_known(options: Iterable[str], known: Iterable[str] = _RUN_OPTIONS) -
     """Refuse options that nobody reads.
 
     Raises:
-        UsageError: for the first unknown one; the text lists the known.
+        UsageError: for the first unknown one; the text lists the known, and says what to do.
     """
     names = sorted(known)
     for option in options:
         if option not in names:
-            raise UsageError(f"expected options among {', '.join(names)}, got {option!r}")
+            advice = advice_on(option, names)
+            raise UsageError(f"expected options among {', '.join(names)}, got {option!r}{advice}")
 
 
 def require_answer(given: object) -> None:

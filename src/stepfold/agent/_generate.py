@@ -19,7 +19,7 @@ from stepfold.agent._program import AGENT_OPTIONS
 from stepfold.agent._run import Run
 from stepfold.agent._run_stream import RunStream
 from stepfold.loop import is_step_count
-from stepfold.shell import OfferedTool
+from stepfold.shell import OfferedTool, PrepareStep, RepairToolCall, StopCheck, ToolApproval
 from stepfold.values import Message, UsageError
 
 D = TypeVar("D")
@@ -33,7 +33,7 @@ async def generate_text(
     *,
     tools: Sequence[OfferedTool[object]] = (),
     output: None = None,
-    **options: Unpack[GenerateOptions],
+    **options: Unpack[GenerateOptions[object]],
 ) -> Run[str]: ...
 @overload
 async def generate_text(
@@ -42,7 +42,7 @@ async def generate_text(
     *,
     tools: Sequence[OfferedTool[object]] = (),
     output: Output[Out],
-    **options: Unpack[GenerateOptions],
+    **options: Unpack[GenerateOptions[object]],
 ) -> Run[Out]: ...
 @overload
 async def generate_text(
@@ -52,7 +52,7 @@ async def generate_text(
     deps: D,
     tools: Sequence[OfferedTool[D]],
     output: None = None,
-    **options: Unpack[GenerateOptions],
+    **options: Unpack[GenerateOptions[D]],
 ) -> Run[str]: ...
 @overload
 async def generate_text(
@@ -62,7 +62,7 @@ async def generate_text(
     deps: D,
     tools: Sequence[OfferedTool[D]],
     output: Output[Out],
-    **options: Unpack[GenerateOptions],
+    **options: Unpack[GenerateOptions[D]],
 ) -> Run[Out]: ...
 async def generate_text(
     prompt: str | Sequence[Message],
@@ -71,7 +71,7 @@ async def generate_text(
     deps: object = NO_DEPS,
     tools: Sequence[OfferedTool[Never]] = (),
     output: Output[object] | None = None,
-    **options: Unpack[GenerateOptions],
+    **options: Unpack[GenerateOptions[Never]],
 ) -> Run[object]:
     """Ask a model, and let it use tools.
 
@@ -81,7 +81,7 @@ async def generate_text(
 
     Args:
         prompt: Text, or the messages of a conversation; the sequence itself is not changed.
-        deps: What the tools' contexts hold.
+        deps: What the contexts of tools and hooks hold.
         tools: Functions made tools by `@tool`, and what `provider_tool` gives.
         output: What the run gives: text by default, or `object_of(…)`.
         options: See `GenerateOptions`; `model` has to be there.
@@ -101,7 +101,7 @@ def stream_text(
     *,
     tools: Sequence[OfferedTool[object]] = (),
     output: None = None,
-    **options: Unpack[StreamTextOptions],
+    **options: Unpack[StreamTextOptions[object]],
 ) -> RunStream[str]: ...
 @overload
 def stream_text(
@@ -110,7 +110,7 @@ def stream_text(
     *,
     tools: Sequence[OfferedTool[object]] = (),
     output: Output[Out],
-    **options: Unpack[StreamTextOptions],
+    **options: Unpack[StreamTextOptions[object]],
 ) -> RunStream[Out]: ...
 @overload
 def stream_text(
@@ -120,7 +120,7 @@ def stream_text(
     deps: D,
     tools: Sequence[OfferedTool[D]],
     output: None = None,
-    **options: Unpack[StreamTextOptions],
+    **options: Unpack[StreamTextOptions[D]],
 ) -> RunStream[str]: ...
 @overload
 def stream_text(
@@ -130,7 +130,7 @@ def stream_text(
     deps: D,
     tools: Sequence[OfferedTool[D]],
     output: Output[Out],
-    **options: Unpack[StreamTextOptions],
+    **options: Unpack[StreamTextOptions[D]],
 ) -> RunStream[Out]: ...
 def stream_text(
     prompt: str | Sequence[Message],
@@ -139,7 +139,7 @@ def stream_text(
     deps: object = NO_DEPS,
     tools: Sequence[OfferedTool[Never]] = (),
     output: Output[object] | None = None,
-    **options: Unpack[StreamTextOptions],
+    **options: Unpack[StreamTextOptions[Never]],
 ) -> RunStream[object]:
     """Ask a model, and let it use tools, part by part.
 
@@ -154,16 +154,27 @@ def stream_text(
 
 
 _RUN_OPTIONS = frozenset(StreamOptions.__annotations__)
-_KEPT_OPTIONS = AGENT_OPTIONS - _RUN_OPTIONS
+_HOOKS = ("prepare_step", "repair_tool_call", "tool_approval", "stop_check")
+_KEPT_OPTIONS = AGENT_OPTIONS.union(_HOOKS) - _RUN_OPTIONS
+
+
+class _AgentOptions(AgentOptions, total=False):
+    prepare_step: PrepareStep[object] | None
+    repair_tool_call: RepairToolCall[object] | None
+    tool_approval: ToolApproval[object] | None
+    stop_check: StopCheck[object] | None
 
 
 def _agent_of(
     tools: Sequence[OfferedTool[Never]],
     output: Output[object] | None,
-    options: GenerateOptions,
+    options: GenerateOptions[Never],
     known: Iterable[str] = GenerateOptions.__annotations__,
 ) -> tuple[Agent[object, object], RunOptions]:
-    """The agent that the options describe, and what belongs to its one run."""
+    """The agent that the options describe, and what belongs to its one run.
+
+    What ties hooks and tools to deps are the overloads.
+    """
     require_known(options, known)
     if "model" not in options:
         raise UsageError("expected model=…, got none: give an id, or a model")
@@ -173,8 +184,8 @@ def _agent_of(
         kept["stop_when"] = is_step_count(1 if output is None else 1 + output.spec.retries)
     agent = Agent(
         model=options["model"],
-        tools=cast("Sequence[OfferedTool[object]]", tools),  # the overloads tie deps to tools
+        tools=cast("Sequence[OfferedTool[object]]", tools),
         output=output,
-        **cast("AgentOptions", kept),
+        **cast("_AgentOptions", kept),
     )
     return agent, cast("RunOptions", own)

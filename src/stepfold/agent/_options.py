@@ -1,15 +1,27 @@
 """The keyword options that several entry points share."""
 
 from collections.abc import Mapping, Sequence
-from typing import Required
+from typing import Generic, Required
 
-from typing_extensions import TypedDict
+from typing_extensions import TypedDict, TypeVar
 
 from stepfold.agent._transforms import StreamTransform
 from stepfold.loop import Limits, Named, RetryPolicy, StopCondition, Timeouts
 from stepfold.ports import Clock, Download, Journal, LanguageModel
-from stepfold.shell import CancelHandle, Observer, RefineToolInput, Steering, ToolContext
+from stepfold.shell import (
+    CancelHandle,
+    Observer,
+    PrepareStep,
+    RefineToolInput,
+    RepairToolCall,
+    Steering,
+    StopCheck,
+    ToolApproval,
+    ToolContext,
+)
 from stepfold.values import CallSettings, Price, ToolChoice
+
+D = TypeVar("D", default=object)
 
 
 class ObserverOptions(TypedDict, total=False):
@@ -98,11 +110,15 @@ class AgentOptions(ObserverOptions, total=False):
     download: Download | None
 
 
-class GenerateOptions(RunOptions, AgentOptions, total=False):
-    """What `generate_text` takes beside tools, output and deps."""
+class GenerateOptions(RunOptions, AgentOptions, Generic[D], total=False):
+    """What `generate_text` takes beside tools, output and deps; for its hooks, see `Agent`."""
 
     model: Required[str | LanguageModel]
+    prepare_step: PrepareStep[D] | None
+    repair_tool_call: RepairToolCall[D] | None
+    tool_approval: ToolApproval[D] | None
+    stop_check: StopCheck[D] | None
 
 
-class StreamTextOptions(StreamOptions, GenerateOptions, total=False):
-    """What `stream_text` takes beside tools, output and deps."""
+class StreamTextOptions(StreamOptions, GenerateOptions[D], Generic[D], total=False):
+    """What `stream_text` takes beside tools, output and deps; for its hooks, see `Agent`."""

@@ -157,8 +157,10 @@ def checked_observers(given: Sequence[Observer]) -> tuple[Observer, ...]:
     """Who is told what happens.
 
     Raises:
-        UsageError: one cannot be called.
+        UsageError: one cannot be called, or one was given alone.
     """
+    if callable(given):
+        raise UsageError(f"observers: expected a sequence of functions, got {given!r:.200}")
     observers = tuple(given)
     for observer in observers:
         if not callable(observer):

@@ -87,7 +87,7 @@ class Agent(Generic[Deps_contra, Out_co]):
         /,
         *,
         deps: Deps_contra,
-        **options: Unpack[StreamOptions],
+        **options: Unpack[RunOptions],
     ) -> Run[Out_co]: ...
     @overload
     def stream(

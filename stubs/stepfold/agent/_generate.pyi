@@ -18,7 +18,7 @@ async def generate_text(
     *,
     tools: Sequence[OfferedTool[object]] = (),
     output: None = None,
-    **options: Unpack[GenerateOptions],
+    **options: Unpack[GenerateOptions[object]],
 ) -> Run[str]: ...
 @overload
 async def generate_text(
@@ -27,7 +27,7 @@ async def generate_text(
     *,
     tools: Sequence[OfferedTool[object]] = (),
     output: Output[Out],
-    **options: Unpack[GenerateOptions],
+    **options: Unpack[GenerateOptions[object]],
 ) -> Run[Out]: ...
 @overload
 async def generate_text(
@@ -37,7 +37,7 @@ async def generate_text(
     deps: D,
     tools: Sequence[OfferedTool[D]],
     output: None = None,
-    **options: Unpack[GenerateOptions],
+    **options: Unpack[GenerateOptions[D]],
 ) -> Run[str]: ...
 @overload
 async def generate_text(
@@ -47,7 +47,7 @@ async def generate_text(
     deps: D,
     tools: Sequence[OfferedTool[D]],
     output: Output[Out],
-    **options: Unpack[GenerateOptions],
+    **options: Unpack[GenerateOptions[D]],
 ) -> Run[Out]: ...
 @overload
 def stream_text(
@@ -56,7 +56,7 @@ def stream_text(
     *,
     tools: Sequence[OfferedTool[object]] = (),
     output: None = None,
-    **options: Unpack[StreamTextOptions],
+    **options: Unpack[StreamTextOptions[object]],
 ) -> RunStream[str]: ...
 @overload
 def stream_text(
@@ -65,7 +65,7 @@ def stream_text(
     *,
     tools: Sequence[OfferedTool[object]] = (),
     output: Output[Out],
-    **options: Unpack[StreamTextOptions],
+    **options: Unpack[StreamTextOptions[object]],
 ) -> RunStream[Out]: ...
 @overload
 def stream_text(
@@ -75,7 +75,7 @@ def stream_text(
     deps: D,
     tools: Sequence[OfferedTool[D]],
     output: None = None,
-    **options: Unpack[StreamTextOptions],
+    **options: Unpack[StreamTextOptions[D]],
 ) -> RunStream[str]: ...
 @overload
 def stream_text(
@@ -85,5 +85,5 @@ def stream_text(
     deps: D,
     tools: Sequence[OfferedTool[D]],
     output: Output[Out],
-    **options: Unpack[StreamTextOptions],
+    **options: Unpack[StreamTextOptions[D]],
 ) -> RunStream[Out]: ...

@@ -1,11 +1,23 @@
 from collections.abc import Mapping, Sequence
-from typing import Required
-from typing_extensions import TypedDict
+from typing import Generic, Required
+from typing_extensions import TypedDict, TypeVar
 from stepfold.agent._transforms import StreamTransform
 from stepfold.loop import Limits, Named, RetryPolicy, StopCondition, Timeouts
 from stepfold.ports import Clock, Download, Journal, LanguageModel
-from stepfold.shell import CancelHandle, Observer, RefineToolInput, Steering, ToolContext
+from stepfold.shell import (
+    CancelHandle,
+    Observer,
+    PrepareStep,
+    RefineToolInput,
+    RepairToolCall,
+    Steering,
+    StopCheck,
+    ToolApproval,
+    ToolContext,
+)
 from stepfold.values import CallSettings, Price, ToolChoice
+
+D = TypeVar("D", default=object)
 
 class ObserverOptions(TypedDict, total=False):
     observers: Sequence[Observer]
@@ -42,7 +54,11 @@ class AgentOptions(ObserverOptions, total=False):
     tool_approval_secret: str | bytes | None
     download: Download | None
 
-class GenerateOptions(RunOptions, AgentOptions, total=False):
+class GenerateOptions(RunOptions, AgentOptions, Generic[D], total=False):
     model: Required[str | LanguageModel]
+    prepare_step: PrepareStep[D] | None
+    repair_tool_call: RepairToolCall[D] | None
+    tool_approval: ToolApproval[D] | None
+    stop_check: StopCheck[D] | None
 
-class StreamTextOptions(StreamOptions, GenerateOptions, total=False): ...
+class StreamTextOptions(StreamOptions, GenerateOptions[D], Generic[D], total=False): ...
