@@ -44,6 +44,13 @@ from stepfold.providers.anthropic_messages import (
     MessagesModel,
     anthropic,
 )
+from stepfold.providers.bedrock_converse import (
+    AwsCredentials,
+    AwsSigner,
+    ConverseDialect,
+    ConverseModel,
+    bedrock,
+)
 from stepfold.providers.cohere import cohere_embedding, cohere_reranking
 from stepfold.providers.google_generate import (
     GoogleDialect,
@@ -68,11 +75,15 @@ __all__ = (
     "CHAT_SERVERS",
     "PROTOCOLS",
     "PROVIDERS",
+    "AwsCredentials",
+    "AwsSigner",
     "ChatDialect",
     "ChatModel",
     "ChatServer",
     "ClientOptions",
     "ConnectionOptions",
+    "ConverseDialect",
+    "ConverseModel",
     "EmbeddingDialect",
     "Endpoint",
     "EventReader",
@@ -92,6 +103,7 @@ __all__ = (
     "WireCodec",
     "WireDecoder",
     "anthropic",
+    "bedrock",
     "chat_model",
     "cohere_embedding",
     "cohere_reranking",

@@ -6,8 +6,8 @@ from typing import Final, Generic, Protocol, TypeVar, final
 from attrs import field, frozen
 from typing_extensions import TypedDict
 
-from stepfold.transport import BlockingHttpClient, HttpClient, HttpLimits
-from stepfold.values import UsageError
+from stepfold.transport import BlockingHttpClient, HttpClient, HttpLimits, HttpRequest
+from stepfold.values import Instant, UsageError
 
 WEB: Final = "^https?://"
 """Every address of the web, as a server says that it fetches files from there."""
@@ -27,6 +27,12 @@ class Dialect(Protocol):
         ...
 
 
+class SignRequest(Protocol):
+    """Signs a request that is about to be sent."""
+
+    def __call__(self, request: HttpRequest, now: Instant, /) -> HttpRequest: ...
+
+
 D_co = TypeVar("D_co", bound=Dialect, covariant=True)
 
 
@@ -36,7 +42,7 @@ class Endpoint(Generic[D_co]):
     """One model of one server: `headers` hold the key, and the `repr` does not show them.
 
     `name` is the provider in the model's name, where that is another than in the options: OpenAI
-    has the same models behind several protocols.
+    has the same models behind several protocols. `sign` signs each request before it is sent.
     """
 
     model_id: str
@@ -44,6 +50,7 @@ class Endpoint(Generic[D_co]):
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     dialect: D_co
     name: str | None = None
+    sign: SignRequest | None = field(default=None, repr=False)
 
     @property
     def provider(self) -> str:

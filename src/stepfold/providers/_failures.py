@@ -17,6 +17,7 @@ from stepfold.transport import HttpResponse, without_secrets
 from stepfold.values import Instant, ModelErrorKind, ModelErrorReason, without_lone_surrogates
 
 _LONGEST_MESSAGE = 2_000
+_REQUEST_IDS = ("x-request-id", "request-id", "x-amzn-requestid")
 _SECOND = 1_000_000_000
 
 _SPECIFIC_CODES: dict[str, ModelErrorKind] = {
@@ -32,6 +33,27 @@ _SPECIFIC_CODES: dict[str, ModelErrorKind] = {
     "billing_error": "quota",
     "insufficient_balance": "quota",
 }
+
+_AMAZON: dict[str, ModelErrorKind] = {
+    "accessdeniedexception": "permission",
+    "expiredtokenexception": "authentication",
+    "incompletesignature": "authentication",
+    "internalserverexception": "server",
+    "invalidsignatureexception": "authentication",
+    "missingauthenticationtokenexception": "authentication",
+    "modelerrorexception": "server",
+    "modelnotreadyexception": "overloaded",
+    "modelstreamerrorexception": "server",
+    "modeltimeoutexception": "timeout",
+    "resourcenotfoundexception": "not-found",
+    "servicequotaexceededexception": "quota",
+    "serviceunavailableexception": "overloaded",
+    "throttlingexception": "rate-limit",
+    "unrecognizedclientexception": "authentication",
+}
+"""What Amazon calls its errors says more than the status does, which they share."""
+
+_SPECIFIC_CODES |= _AMAZON
 
 _STATUSES: dict[int, ModelErrorKind] = {
     400: "bad-request",
@@ -61,6 +83,7 @@ _CODES: dict[str, ModelErrorKind] = {
     "invalid_request_error": "bad-request",
     "bad_request": "bad-request",
     "invalid_argument": "bad-request",
+    "validationexception": "bad-request",
     "rate_limit_exceeded": "rate-limit",
     "rate_limit_error": "rate-limit",
     "resource_exhausted": "rate-limit",
@@ -81,7 +104,8 @@ _CODES: dict[str, ModelErrorKind] = {
 }
 
 _OVERLONG = re.compile(
-    r"context (?:length|window|size)|maximum context|prompt is too long|too many (?:input )?tokens",
+    r"context (?:length|window|size)|maximum context|prompt is too long|too many (?:input )?tokens"
+    r"|input is too long|input tokens exceed",
     re.IGNORECASE,
 )
 _UNPAID = re.compile(
@@ -98,9 +122,11 @@ def reason_of_response(
     text = response.body.decode("utf-8", "replace").strip()
     is_json, value = read_json(text)
     retry_after = retry_after_of(response, now)
-    request_id = response.header("x-request-id") or response.header("request-id")
+    request_id = next(filter(None, map(response.header, _REQUEST_IDS)), None)
+    # Amazon says what kind an error is beside the body; what follows a colon is an address.
+    named = (response.header("x-amzn-errortype") or "").partition(":")[0] or None
     if is_json and not isinstance(value, int | float):
-        reason = reason_of_error(value, status=status, secrets=secrets)
+        reason = reason_of_error(value, status=status, code=named, secrets=secrets)
         kind, message, code = reason.kind, reason.message, reason.code
         retry_after = reason.retry_after if retry_after is None else retry_after
     else:
@@ -111,9 +137,16 @@ def reason_of_response(
 
 
 def reason_of_error(
-    value: object, *, status: int | None = None, secrets: tuple[str, ...] = ()
+    value: object,
+    *,
+    status: int | None = None,
+    code: str | None = None,
+    secrets: tuple[str, ...] = (),
 ) -> ModelErrorReason:
-    """Why there is no reply, from a JSON error of any of the usual shapes."""
+    """Why there is no reply, from a JSON error of any of the usual shapes.
+
+    `code` is what was said of it elsewhere.
+    """
     if not is_object(value):
         value = next(iter(array_of(value)), {"error": value} if isinstance(value, str) else {})
     outer = object_of(value)
@@ -123,12 +156,14 @@ def reason_of_error(
         text_of(error.get("message"))
         or text_of(inner)
         or text_of(outer.get("message"))
+        or text_of(outer.get("Message"))
         or text_of(outer.get("detail"))
         or text_of(error.get("title"))
     )
-    codes = [
-        word
-        for name in ("code", "type", "status")
+    codes = [] if code is None else [code]
+    codes += [
+        word.rpartition("#")[2]
+        for name in ("code", "type", "status", "__type")
         if (word := text_of(error.get(name)) or text_of(outer.get(name))) and word != "error"
     ]
     number = error.get("code")
@@ -137,12 +172,12 @@ def reason_of_error(
     kind = _kind(codes, message or "", status)
     if not message:
         message = f"the server reported an error without words (status {status})"
-    code = _harmless(codes[0], secrets) if codes else None
+    first = _harmless(codes[0], secrets) if codes else None
     return ModelErrorReason(
         kind,
         _harmless(message, secrets),
         status=status,
-        code=code,
+        code=first,
         retry_after=_delay_in(error.get("details")),
     )
 

@@ -8,7 +8,13 @@ from typing import Generic, Self, TypeVar, final
 from attrs import frozen
 from typing_extensions import override
 
-from stepfold.providers._endpoint import ClientOptions, Dialect, Endpoint, checked_address
+from stepfold.providers._endpoint import (
+    ClientOptions,
+    Dialect,
+    Endpoint,
+    SignRequest,
+    checked_address,
+)
 from stepfold.providers._failures import reason_of_response
 from stepfold.transport import HttpConnections, HttpRequest, HttpResponse
 from stepfold.values import ModelError, ModelWarning
@@ -48,6 +54,11 @@ class HttpCaller(Generic[D]):
     def endpoint(self) -> Endpoint[D]:
         """Where the model is, and its dialect."""
         return self._endpoint
+
+    def _signed(self, request: HttpRequest) -> HttpRequest:
+        """The request as it is to be sent now."""
+        sign = self._endpoint.sign
+        return request if sign is None else sign(request, time.time_ns())
 
     async def __aenter__(self) -> Self:
         """Keep connections open on this event loop until the block is left."""
@@ -92,6 +103,7 @@ def endpoint_of(
     headers: Mapping[str, str | None],
     options: ClientOptions,
     name: str | None = None,
+    sign: SignRequest | None = None,
 ) -> Endpoint[D]:
     """Where a model is; headers that are `None` are left out, and those of the options win.
 
@@ -106,6 +118,7 @@ def endpoint_of(
         headers=tuple((own | given).items()),
         dialect=dialect,
         name=name,
+        sign=sign,
     )
 
 

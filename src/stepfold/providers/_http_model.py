@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from typing import Generic, Protocol, TypeVar, final
 
 from anyio import move_on_after
-from attrs import frozen
+from attrs import evolve, frozen
 
 from stepfold.loop import parts_of
 from stepfold.ports import BLOCKING, ModelStream, SupportedUrls, streamed
@@ -148,12 +148,14 @@ class HttpModel(HttpCaller[D]):
             ModelError: when there is no complete reply.
         """
         call = self._codec.encode(request, self._endpoint)
+        call = evolve(call, request=self._signed(call.request))
         response = await send(call.request, self._connections)
         return self._reply(call, response)
 
     @streamed
     async def _stream(self, request: ModelRequest) -> AsyncGenerator[StreamPart]:
         call = self._codec.encode(request, self._endpoint, stream=True)
+        call = evolve(call, request=self._signed(call.request))
         async with open_stream(call.request, self._connections) as response:
             if not _is_stream(response):
                 for part in parts_of(self._reply(call, await response.read())):

@@ -28,6 +28,12 @@ def _anthropic_messages() -> AnyCodec:
     return MESSAGES_CODEC
 
 
+def _bedrock_converse() -> AnyCodec:
+    from stepfold.providers.bedrock_converse import CONVERSE_CODEC
+
+    return CONVERSE_CODEC
+
+
 def _google_generate() -> AnyCodec:
     from stepfold.providers.google_generate import GOOGLE_CODEC
 
@@ -48,6 +54,7 @@ def _openai_responses() -> AnyCodec:
 
 PROTOCOLS: tuple[ProtocolEntry, ...] = (
     ProtocolEntry("anthropic-messages", "anthropic", _anthropic_messages),
+    ProtocolEntry("bedrock-converse", "bedrock", _bedrock_converse),
     ProtocolEntry("google-generate", "google", _google_generate),
     ProtocolEntry("mistral-chat", "mistral", _openai_chat),
     ProtocolEntry("openai-chat", "openai", _openai_chat),

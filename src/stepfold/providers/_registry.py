@@ -29,6 +29,12 @@ def _anthropic(model_id: str) -> LanguageModel:
     return anthropic(model_id)
 
 
+def _bedrock(model_id: str) -> LanguageModel:
+    from stepfold.providers.bedrock_converse import bedrock
+
+    return bedrock(model_id)
+
+
 def _google(model_id: str) -> LanguageModel:
     from stepfold.providers.google_generate import google
 
@@ -77,6 +83,12 @@ PROVIDERS: tuple[ProviderEntry, ...] = tuple(
     sorted(
         (
             ProviderEntry("anthropic", "Anthropic; needs ANTHROPIC_API_KEY", _anthropic),
+            ProviderEntry(
+                "bedrock",
+                "Amazon Bedrock; needs AWS_REGION and AWS_BEARER_TOKEN_BEDROCK, or the "
+                "access key of an account",
+                _bedrock,
+            ),
             ProviderEntry("google", "Google; needs GEMINI_API_KEY", _google),
             ProviderEntry("local", "a small model on this machine, without a key", _local),
             ProviderEntry("openai", "OpenAI; needs OPENAI_API_KEY", _openai),

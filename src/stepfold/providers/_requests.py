@@ -31,12 +31,16 @@ def given_options(
 
 
 def request_headers(
-    request: AnyRequest, endpoint: Endpoint[Dialect], *, stream: bool = False
+    request: AnyRequest,
+    endpoint: Endpoint[Dialect],
+    *,
+    stream: bool = False,
+    accept: str | None = None,
 ) -> dict[str, str]:
     """The headers of a request; the later of two of one name wins."""
     headers = {
         "content-type": "application/json",
-        "accept": "text/event-stream" if stream else "application/json",
+        "accept": accept or ("text/event-stream" if stream else "application/json"),
         "user-agent": "stepfold",
     }
     for name, value in (*endpoint.headers, *request.headers):

@@ -1,10 +1,14 @@
 """Floor 5: bytes over HTTP, for everything that reaches a server.
 
 `send` and `open_stream` carry an `HttpRequest` to its server and give typed failures only;
-`SseDecoder` reads event streams. Nothing here knows about models. httpx is imported when the
-first request goes out, and never before.
+`SseDecoder` and `AwsMessageDecoder` read event streams. Nothing here knows about models. httpx is
+imported when the first request goes out, and never before.
 """
 
+from stepfold.transport._aws_messages import (
+    AwsMessage,
+    AwsMessageDecoder,
+)
 from stepfold.transport._client import (
     BlockingHttpBody,
     BlockingHttpClient,
@@ -41,6 +45,8 @@ from stepfold.transport._sse import (
 )
 
 __all__ = (
+    "AwsMessage",
+    "AwsMessageDecoder",
     "BlockingHttpBody",
     "BlockingHttpClient",
     "DownloadLimits",

@@ -1,12 +1,10 @@
 """A model request as an HTTP request: pure, and cheap for a history that only grows."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
-from attrs import evolve
-
-from stepfold.loop import convert_to_model_prompt
 from stepfold.providers._endpoint import Endpoint
 from stepfold.providers._http_caller import WireCall
+from stepfold.providers._prompts import alternating_turns
 from stepfold.providers._requests import given_options, request_body, request_headers
 from stepfold.providers._wire import (
     Fragment,
@@ -26,18 +24,14 @@ from stepfold.providers.anthropic_messages._settings import (
 from stepfold.schema import to_dialect
 from stepfold.transport import HttpRequest
 from stepfold.values import (
-    AssistantMessage,
     Failure,
     JsonObject,
     JsonValue,
-    Message,
     ModelRequest,
     ModelWarning,
     NamedTool,
     ProviderTool,
     Success,
-    SystemMessage,
-    Text,
     ToolDefinition,
 )
 
@@ -140,49 +134,8 @@ def _prompt(
     system: list[Fragment] = []
     if request.instructions.strip():
         system.append(Fragment(to_wire({"type": "text", "text": request.instructions})))
-    turns: list[tuple[str, list[bytes]]] = []
-    for message in _without_last_space(convert_to_model_prompt(request.messages)):
-        fragment = message_fragments(message, dialect)
-        if fragment.warnings:
-            warnings += fragment.warnings
-        if not fragment.data:
-            _note_emptiness(message, fragment, warnings)
-        elif isinstance(message, SystemMessage):
-            if turns:
-                subject = "system message inside the conversation"
-                what = "it was moved to the beginning: the protocol has no place for it"
-                warnings.append(ModelWarning("compatibility", subject, what))
-            system.append(fragment)
-        else:
-            role = "assistant" if isinstance(message, AssistantMessage) else "user"
-            if turns and turns[-1][0] == role:
-                turns[-1][1].append(fragment.data)
-            else:
-                turns.append((role, [fragment.data]))
-    written = [
-        Fragment(b'{"role":"%s","content":[%s]}' % (role.encode(), b",".join(blocks)))
-        for role, blocks in turns
-    ]
-    return system, written
-
-
-def _note_emptiness(message: Message, fragment: Fragment, warnings: list[ModelWarning]) -> None:
-    if not fragment.warnings and not isinstance(message, SystemMessage):
-        what = "it was left out: the API refuses a turn without content"
-        warnings.append(ModelWarning("compatibility", f"empty {type(message).__name__}", what))
-
-
-def _without_last_space(messages: Sequence[Message]) -> Sequence[Message]:
-    """Take the white space from the end of a reply that is to be continued, which is refused."""
-    last = messages[-1] if messages else None
-    if not isinstance(last, AssistantMessage):
-        return messages
-    match last.content[-1]:
-        case Text(text) as part if text != text.rstrip():
-            content = (*last.content[:-1], evolve(part, text=text.rstrip()))
-            return (*messages[:-1], evolve(last, content=content))
-        case _:
-            return messages
+    told, turns = alternating_turns(request.messages, message_fragments, dialect, warnings)
+    return [*system, *told], turns
 
 
 # --- tools ------------------------------------------------------------------------------------

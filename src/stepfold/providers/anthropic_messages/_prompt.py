@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from hashlib import sha256
 
-from stepfold.providers._json import is_object
+from stepfold.providers._prompts import DENIED, arguments_object, left_out
 from stepfold.providers._wire import Fragment, FragmentMemo, options_of, to_wire
 from stepfold.providers.anthropic_messages._files import block_of_file
 from stepfold.providers.anthropic_messages._options import MessagesDialect
@@ -29,7 +29,6 @@ from stepfold.values import (
     ModelWarning,
     Reasoning,
     ReasoningFile,
-    Success,
     SystemMessage,
     Text,
     TextOutput,
@@ -37,10 +36,7 @@ from stepfold.values import (
     ToolMessage,
     ToolResult,
     UserMessage,
-    parse_json,
 )
-
-DENIED = "Tool call execution denied."
 
 _ACCEPTED_ID = re.compile(r"[a-zA-Z0-9_-]+")
 _REFUSED_LETTERS = re.compile(r"[^a-zA-Z0-9_-]+")
@@ -105,11 +101,6 @@ def _text(text: str, options: Mapping[str, JsonValue]) -> list[Block]:
     return [{"type": "text", "text": text, **options}] if text.strip() else []
 
 
-def _left_out(subject: str, why: str, warnings: list[ModelWarning]) -> list[Block]:
-    warnings.append(ModelWarning("unsupported", subject, f"it was left out of the prompt: {why}"))
-    return []
-
-
 def _user_part(part: Text | File, provider: str, warnings: list[ModelWarning]) -> list[Block]:
     if isinstance(part, Text):
         return _text(part.text, options_of(part.provider_options, provider))
@@ -121,7 +112,7 @@ def _custom(part: Custom, provider: str, warnings: list[ModelWarning]) -> list[B
     block = options_of(part.provider_options, provider)
     if isinstance(block.get("type"), str):
         return [dict(block)]
-    return _left_out(f"custom part {part.kind}", "it is not one of this provider", warnings)
+    return left_out(f"custom part {part.kind}", "it is not one of this provider", warnings)
 
 
 # --- what the model said ----------------------------------------------------------------------
@@ -143,7 +134,7 @@ def _assistant_part(
             return _custom(part, provider, warnings)
         case File() | ReasoningFile():
             subject = f"{type(part).__name__} in an assistant message"
-            return _left_out(subject, "the protocol has no place for it", warnings)
+            return left_out(subject, "the protocol has no place for it", warnings)
         case ApprovalRequest():
             return []
 
@@ -155,7 +146,7 @@ def _thinking(part: Reasoning, provider: str, warnings: list[ModelWarning]) -> l
         return [{"type": "redacted_thinking", "data": redacted}]
     if isinstance(signature, str):
         return [{"type": "thinking", "thinking": part.text, "signature": signature}]
-    return _left_out("reasoning", "it has no signature of this provider", warnings)
+    return left_out("reasoning", "it has no signature of this provider", warnings)
 
 
 def _call(part: ToolCall, provider: str, warnings: list[ModelWarning]) -> list[Block]:
@@ -163,30 +154,21 @@ def _call(part: ToolCall, provider: str, warnings: list[ModelWarning]) -> list[B
     kind = options.get("type", "server_tool_use" if options else None)
     if part.provider_executed and kind is None:
         subject = f"call of {part.tool_name} that a provider executed"
-        return _left_out(subject, "it was another provider", warnings)
+        return left_out(subject, "it was another provider", warnings)
     block: Block = {
         "type": kind if part.provider_executed else "tool_use",
         "id": wire_id(part.tool_call_id),
         "name": part.tool_name,
-        "input": _arguments(part.input),
+        "input": arguments_object(part.input),
     }
     return [{**options, **block}]
-
-
-def _arguments(text: str) -> Mapping[str, object]:
-    """The arguments, which have to be an object here; `{}` stands for any other text."""
-    match parse_json(text):
-        case Success(value) if is_object(value):
-            return value
-        case _:
-            return {}
 
 
 def _provider_result(part: ToolResult, provider: str, warnings: list[ModelWarning]) -> list[Block]:
     options = options_of(part.provider_options, provider)
     if not isinstance(options.get("type"), str):
         subject = f"result of {part.tool_name} in an assistant message"
-        return _left_out(subject, "it is not one of this provider", warnings)
+        return left_out(subject, "it is not one of this provider", warnings)
     content: JsonValue = None
     match part.output:
         case JsonOutput(document) | ErrorJsonOutput(document):
@@ -194,7 +176,7 @@ def _provider_result(part: ToolResult, provider: str, warnings: list[ModelWarnin
         case TextOutput(text) | ErrorTextOutput(text):
             content = text
         case DeniedOutput() | ContentOutput():
-            return _left_out(f"result of {part.tool_name}", "it has no JSON form", warnings)
+            return left_out(f"result of {part.tool_name}", "it has no JSON form", warnings)
     return [{**options, "tool_use_id": wire_id(part.tool_call_id), "content": content}]
 
 
@@ -204,7 +186,7 @@ def _provider_result(part: ToolResult, provider: str, warnings: list[ModelWarnin
 def _result(part: ToolResult, provider: str, warnings: list[ModelWarning]) -> list[Block]:
     if part.provider_executed:
         subject = f"result of {part.tool_name} in a tool message"
-        return _left_out(subject, "the provider executed the call and knows it", warnings)
+        return left_out(subject, "the provider executed the call and knows it", warnings)
     content: object
     match part.output:
         case TextOutput(text) | ErrorTextOutput(text):

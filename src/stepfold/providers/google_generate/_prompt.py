@@ -6,7 +6,7 @@ they came with. A part that only Google knows (`Custom`) goes back as it came.
 
 from collections.abc import Iterable, Mapping
 
-from stepfold.providers._json import is_object
+from stepfold.providers._prompts import DENIED, arguments_object, left_out
 from stepfold.providers._wire import Fragment, FragmentMemo, options_of, to_wire
 from stepfold.providers.google_generate._files import part_of_file
 from stepfold.providers.google_generate._options import GoogleDialect
@@ -26,7 +26,6 @@ from stepfold.values import (
     ModelWarning,
     Reasoning,
     ReasoningFile,
-    Success,
     SystemMessage,
     Text,
     TextOutput,
@@ -34,10 +33,7 @@ from stepfold.values import (
     ToolMessage,
     ToolResult,
     UserMessage,
-    parse_json,
 )
-
-DENIED = "Tool call execution denied."
 
 Part = dict[str, object]
 # What a part of a prompt is called that the provider made and answered itself.
@@ -71,11 +67,6 @@ def fragment_of_message(message: Message, dialect: GoogleDialect) -> Fragment:
 
 message_fragments: FragmentMemo[Message, GoogleDialect] = FragmentMemo(fragment_of_message)
 """`fragment_of_message`, remembered for as long as the message lives."""
-
-
-def _left_out(subject: str, why: str, warnings: list[ModelWarning]) -> list[Part]:
-    warnings.append(ModelWarning("unsupported", subject, f"it was left out of the prompt: {why}"))
-    return []
 
 
 def _signed(part: Part, options: Mapping[str, JsonValue]) -> list[Part]:
@@ -116,29 +107,24 @@ def _model_part(part: AssistantPart, provider: str, warnings: list[ModelWarning]
             raw = options.get("part")
             if kind.startswith(f"{provider}.") and isinstance(raw, Mapping):
                 return [dict(raw)]
-            return _left_out(f"custom part {kind}", "it is not one of this provider", warnings)
+            return left_out(f"custom part {kind}", "it is not one of this provider", warnings)
 
 
 def _call(
     part: ToolCall, options: Mapping[str, JsonValue], warnings: list[ModelWarning]
 ) -> list[Part]:
     if not part.provider_executed:
-        call = {"id": part.tool_call_id, "name": part.tool_name, "args": _object(part.input)}
+        call = {
+            "id": part.tool_call_id,
+            "name": part.tool_name,
+            "args": arguments_object(part.input),
+        }
         return _signed({"functionCall": call}, options)
     kind = options.get("part")
     if not isinstance(kind, str) or kind not in HOSTED:
         subject = f"call of {part.tool_name} that a provider executed"
-        return _left_out(subject, "it was another provider", warnings)
-    return _signed({kind: _object(part.input)}, options)
-
-
-def _object(text: str) -> Mapping[str, object]:
-    """A JSON object, which has to stand here; `{}` stands for any other text."""
-    match parse_json(text):
-        case Success(value) if is_object(value):
-            return value
-        case _:
-            return {}
+        return left_out(subject, "it was another provider", warnings)
+    return _signed({kind: arguments_object(part.input)}, options)
 
 
 def _hosted_result(
@@ -152,7 +138,7 @@ def _hosted_result(
             return _signed({kind: document.value}, options)
         case _:
             subject = f"result of {part.tool_name} in an assistant message"
-            return _left_out(subject, "it is not one of this provider", warnings)
+            return left_out(subject, "it is not one of this provider", warnings)
 
 
 # --- results ----------------------------------------------------------------------------------
@@ -162,7 +148,7 @@ def _response(part: ToolResult, provider: str, warnings: list[ModelWarning]) -> 
     """`output` and `error` are the members that the protocol names for what a function gave."""
     if part.provider_executed:
         subject = f"result of {part.tool_name} in a tool message"
-        return _left_out(subject, "the provider executed the call and knows it", warnings)
+        return left_out(subject, "the provider executed the call and knows it", warnings)
     files: list[Part] = []
     given: dict[str, object]
     match part.output:
@@ -203,4 +189,4 @@ def _file_of_result(
             found = part_of_file(piece, provider, warnings)
             return [] if found is None else [found]
         case Custom(kind):
-            return _left_out(f"custom part {kind}", "results have no place for it", warnings)
+            return left_out(f"custom part {kind}", "results have no place for it", warnings)

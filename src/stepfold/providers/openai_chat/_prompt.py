@@ -6,6 +6,7 @@ a server may reuse its cache of them. `{}` stands for any other text, which serv
 
 from collections.abc import Mapping
 
+from stepfold.providers._prompts import DENIED
 from stepfold.providers._wire import (
     Fragment,
     FragmentMemo,
@@ -42,8 +43,6 @@ from stepfold.values import (
     UserMessage,
     parse_json,
 )
-
-DENIED = "Tool call execution denied."
 
 
 def fragment_of_message(message: Message, dialect: ChatDialect) -> Fragment:

@@ -8,6 +8,7 @@ from base64 import b64encode
 from collections.abc import Mapping
 
 from stepfold.providers._json import is_array, is_object, object_of
+from stepfold.providers._prompts import DENIED
 from stepfold.providers._wire import Fragment, FragmentMemo, id_within, options_of, to_wire
 from stepfold.providers.responses._files import part_of_file
 from stepfold.providers.responses._options import ResponsesDialect
@@ -40,7 +41,6 @@ from stepfold.values import (
     succeeded,
 )
 
-DENIED = "Tool call execution denied."
 _LONGEST_ID = 64
 _Item = dict[str, object]
 
