@@ -119,7 +119,9 @@ if TYPE_CHECKING:
         streamed,
     )
     from stepfold.providers import (
+        AwsCredentials,
         anthropic,
+        bedrock,
         cohere_embedding,
         cohere_reranking,
         google,
@@ -338,6 +340,7 @@ __all__: tuple[str, ...] = (
     "ApprovalResponse",
     "AssistantMessage",
     "AssistantPart",
+    "AwsCredentials",
     "Blocked",
     "CallAnswer",
     "CallSettings",
@@ -539,6 +542,7 @@ __all__: tuple[str, ...] = (
     "any_of",
     "approve",
     "array_of",
+    "bedrock",
     "begin",
     "caching",
     "choice_of",

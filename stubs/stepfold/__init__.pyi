@@ -110,7 +110,9 @@ from stepfold.ports import (
     streamed,
 )
 from stepfold.providers import (
+    AwsCredentials,
     anthropic,
+    bedrock,
     cohere_embedding,
     cohere_reranking,
     google,
@@ -323,6 +325,7 @@ __all__: tuple[str, ...] = (
     "ApprovalResponse",
     "AssistantMessage",
     "AssistantPart",
+    "AwsCredentials",
     "Blocked",
     "CallAnswer",
     "CallSettings",
@@ -524,6 +527,7 @@ __all__: tuple[str, ...] = (
     "any_of",
     "approve",
     "array_of",
+    "bedrock",
     "begin",
     "caching",
     "choice_of",

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from stepfold.cli import main
+from stepfold.transport import aws_message
 from tests.cli._desk import Command, Done
 
 DATA = Path(__file__).parents[1] / "data"
@@ -177,7 +178,10 @@ def test_a_body_of_another_form_is_no_reply(stepfold: Command) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("-p", "openai", "sent"), "expected one of anthropic-messages, google-generate"),
+        (
+            ("-p", "openai", "sent"),
+            "expected one of anthropic-messages, bedrock-converse, google-generate",
+        ),
         (("-p", "openai-chat", "absent"), "cannot read absent: No such file"),
         (("sent",), "--protocol"),
     ],
@@ -189,3 +193,30 @@ def test_wrong_usage(stepfold: Command, arguments: tuple[str, ...], told: str) -
 
     assert (done.code, done.out) == (2, "")
     assert told in done.err
+
+
+def test_the_binary_event_stream_of_bedrock(stepfold: Command) -> None:
+    events: list[tuple[str, dict[str, object]]] = [
+        ("messageStart", {"role": "assistant"}),
+        ("contentBlockDelta", {"contentBlockIndex": 0, "delta": {"text": "Hi"}}),
+        ("contentBlockStop", {"contentBlockIndex": 0}),
+        ("messageStop", {"stopReason": "end_turn"}),
+        ("metadata", {"usage": {"inputTokens": 1, "outputTokens": 2}}),
+    ]
+    messages = [
+        aws_message({":event-type": name, ":message-type": "event"}, json.dumps(value).encode())
+        for name, value in events
+    ]
+    options = "-p", "bedrock-converse", "--stream"
+
+    binary = decode(stepfold, b"".join(messages), *options)
+    text = decode(stepfold, b"\n".join(json.dumps({n: v}).encode() for n, v in events), *options)
+    damaged = decode(stepfold, b"".join(messages[:2]) + messages[2][:-1] + b"?", *options)
+    early = decode(stepfold, b"".join(messages[:2]), *options)
+
+    assert kinds_of(binary)[-2:] == ["finish", "reply"]
+    assert binary == text
+    place = len(messages[0] + messages[1])
+    assert (damaged.code, kinds_of(damaged)[-1]) == (1, "text-delta")
+    assert f"byte {place}: the event stream is damaged at byte {place}" in damaged.err
+    assert (early.code, "without messageStop" in early.err) == (1, True)

@@ -17,8 +17,8 @@ _DECODE_EXIT_CODES = (
     "2 wrong usage."
 )
 _PROTOCOL_HELP = (
-    "The protocol: anthropic-messages, google-generate, mistral-chat, openai-chat or "
-    "openai-responses."
+    "The protocol: anthropic-messages, bedrock-converse, google-generate, mistral-chat, "
+    "openai-chat or openai-responses."
 )
 
 _EXPLORE_EXIT_CODES = (
@@ -188,7 +188,8 @@ def _decode(
         bool,
         typer.Option(
             "--stream",
-            help="Read a stream: SSE, one JSON event a line, or lines that begin with data:.",
+            help="Read a stream: SSE, one JSON event a line, lines that begin with data:, or "
+            "for Bedrock the binary event stream.",
         ),
     ] = False,
 ) -> None:

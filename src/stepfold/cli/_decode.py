@@ -89,16 +89,32 @@ def _offset_of_fault(data: bytes) -> int:
 
 def _decode_stream(decoder: WireDecoder, data: bytes, screen: Screen) -> int:
     fold = ReplyFold()
-    number = 0
-    for number, line in enumerate(_fed_lines(data), start=1):
-        ended = _take(decoder.feed(line), fold, number, screen)
+    place = "line 1"
+    for place, piece in _fed_pieces(data):
+        ended = _take(decoder.feed(piece), fold, place, screen)
         if ended is not None:
             return ended
-    ended = _take(decoder.end(), fold, number, screen)
+    ended = _take(decoder.end(), fold, place, screen)
     if ended is not None:
         return ended
     _write(to_json(fold.reply()))
     return 0
+
+
+def _fed_pieces(data: bytes) -> Iterator[tuple[str, bytes]]:
+    """What a decoder is to be given, piece by piece, each with its place.
+
+    Text begins with no zero; binary messages do, and with their own length.
+    """
+    if not data.startswith(b"\0"):
+        for number, line in enumerate(_fed_lines(data), start=1):
+            yield f"line {number}", line
+        return
+    at = 0
+    while at < len(data):
+        size = int.from_bytes(data[at : at + 4], "big")
+        yield f"byte {at}", data[at : at + max(size, 4)]
+        at += max(size, 4)
 
 
 def _fed_lines(data: bytes) -> Iterator[bytes]:
@@ -121,14 +137,12 @@ def _fed_lines(data: bytes) -> Iterator[bytes]:
             yield line + (b"\n\n" if line.startswith(b"data:") else b"\n")
 
 
-def _take(
-    parts: tuple[StreamPart, ...], fold: ReplyFold, number: int, screen: Screen
-) -> int | None:
+def _take(parts: tuple[StreamPart, ...], fold: ReplyFold, place: str, screen: Screen) -> int | None:
     """Write parts; the exit code, where they end what can be read."""
     for part in parts:
         if isinstance(part, StreamError):
             if part.reason.kind == "protocol":
-                screen.complain(f"line {number}: {part.reason.message}")
+                screen.complain(f"{place}: {part.reason.message}")
                 return 1
             _write_error(part.reason)
             _write(to_json(evolve(fold.partial(), finish_reason=_FAILED)))
@@ -136,7 +150,7 @@ def _take(
         try:
             shown = fold.add(part)
         except ModelError as error:
-            screen.complain(f"line {number}: {error.reason.message}")
+            screen.complain(f"{place}: {error.reason.message}")
             return 1
         _write(to_json(shown))
     return None

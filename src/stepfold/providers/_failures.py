@@ -20,20 +20,7 @@ _LONGEST_MESSAGE = 2_000
 _REQUEST_IDS = ("x-request-id", "request-id", "x-amzn-requestid")
 _SECOND = 1_000_000_000
 
-_SPECIFIC_CODES: dict[str, ModelErrorKind] = {
-    "context_length_exceeded": "context-length",
-    "context_window_exceeded": "context-length",
-    "exceed_context_size_error": "context-length",
-    "content_filter": "content-filter",
-    "content_policy_violation": "content-filter",
-    "responsibleaipolicyviolation": "content-filter",
-    "insufficient_quota": "quota",
-    "billing_hard_limit_reached": "quota",
-    "billing_not_active": "quota",
-    "billing_error": "quota",
-    "insufficient_balance": "quota",
-}
-
+# What Amazon calls its errors says more than the status does, which they share.
 _AMAZON: dict[str, ModelErrorKind] = {
     "accessdeniedexception": "permission",
     "expiredtokenexception": "authentication",
@@ -51,9 +38,20 @@ _AMAZON: dict[str, ModelErrorKind] = {
     "throttlingexception": "rate-limit",
     "unrecognizedclientexception": "authentication",
 }
-"""What Amazon calls its errors says more than the status does, which they share."""
-
-_SPECIFIC_CODES |= _AMAZON
+_SPECIFIC_CODES: dict[str, ModelErrorKind] = {
+    **_AMAZON,
+    "context_length_exceeded": "context-length",
+    "context_window_exceeded": "context-length",
+    "exceed_context_size_error": "context-length",
+    "content_filter": "content-filter",
+    "content_policy_violation": "content-filter",
+    "responsibleaipolicyviolation": "content-filter",
+    "insufficient_quota": "quota",
+    "billing_hard_limit_reached": "quota",
+    "billing_not_active": "quota",
+    "billing_error": "quota",
+    "insufficient_balance": "quota",
+}
 
 _STATUSES: dict[int, ModelErrorKind] = {
     400: "bad-request",

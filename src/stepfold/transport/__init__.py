@@ -8,6 +8,7 @@ imported when the first request goes out, and never before.
 from stepfold.transport._aws_messages import (
     AwsMessage,
     AwsMessageDecoder,
+    aws_message,
 )
 from stepfold.transport._client import (
     BlockingHttpBody,
@@ -61,6 +62,7 @@ __all__ = (
     "SseDecoder",
     "SseEvent",
     "StreamedResponse",
+    "aws_message",
     "download_files",
     "header_of",
     "open_stream",

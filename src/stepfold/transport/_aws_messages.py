@@ -14,6 +14,7 @@ Time is linear in the bytes: a message in many chunks is joined when its end has
 """
 
 from binascii import crc32
+from collections.abc import Mapping
 from typing import Final, TypeAlias, final
 
 from attrs import field, frozen
@@ -46,6 +47,22 @@ class AwsMessage:
             if known == name:
                 return value if isinstance(value, str) else None
         return None
+
+
+def aws_message(headers: Mapping[str, str], payload: bytes = b"") -> bytes:
+    """A message with headers that are texts, as a server sends it."""
+    said = b"".join(
+        b"%c%b\x07%b%b" % (len(name), name, len(value).to_bytes(2, "big"), value)
+        for name, value in ((n.encode(), v.encode()) for n, v in headers.items())
+    )
+    sizes = _AROUND + len(said) + len(payload), len(said)
+    prelude = b"".join(size.to_bytes(4, "big") for size in sizes)
+    whole = prelude + _checksum(prelude) + said + payload
+    return whole + _checksum(whole)
+
+
+def _checksum(data: bytes) -> bytes:
+    return crc32(data).to_bytes(4, "big")
 
 
 @final
@@ -119,7 +136,7 @@ class AwsMessageDecoder:
 
     def _length(self, prelude: bytes) -> int:
         total, headers = _number(prelude[:4]), _number(prelude[4:8])
-        if crc32(prelude[:8]) != _number(prelude[8:]):
+        if _checksum(prelude[:8]) != prelude[8:]:
             raise _Damage("the checksum of the lengths is wrong")
         if headers > min(total - _AROUND, _MOST_HEADERS):
             raise _Damage(f"{headers} bytes of headers in a message of {total}")
@@ -137,7 +154,7 @@ def _number(data: bytes, *, signed: bool = False) -> int:
 
 
 def _message(data: bytes, offset: int) -> AwsMessage:
-    if crc32(data[:-4]) != _number(data[-4:]):
+    if _checksum(data[:-4]) != data[-4:]:
         raise _Damage("the checksum of the message is wrong")
     end = _PRELUDE + _number(data[4:8])
     return AwsMessage(_headers(data[_PRELUDE:end]), data[end:-4], offset)

@@ -14,6 +14,13 @@ from stepfold.providers._protocols import PROTOCOLS, ProtocolEntry, protocol_nam
 from stepfold.providers._registry import PROVIDERS, ProviderEntry, resolve_model
 from stepfold.providers._replies import reply_object, violation
 from stepfold.providers.anthropic_messages import MessagesDialect, MessagesModel, anthropic
+from stepfold.providers.bedrock_converse import (
+    AwsCredentials,
+    AwsSigner,
+    ConverseDialect,
+    ConverseModel,
+    bedrock,
+)
 from stepfold.providers.cohere import cohere_embedding, cohere_reranking
 from stepfold.providers.google_generate import GoogleDialect, GoogleModel, google
 from stepfold.providers.openai_chat import ChatDialect, ChatModel, openai, openai_compatible
@@ -29,11 +36,15 @@ __all__ = (
     "CHAT_SERVERS",
     "PROTOCOLS",
     "PROVIDERS",
+    "AwsCredentials",
+    "AwsSigner",
     "ChatDialect",
     "ChatModel",
     "ChatServer",
     "ClientOptions",
     "ConnectionOptions",
+    "ConverseDialect",
+    "ConverseModel",
     "EmbeddingDialect",
     "Endpoint",
     "EventReader",
@@ -53,6 +64,7 @@ __all__ = (
     "WireCodec",
     "WireDecoder",
     "anthropic",
+    "bedrock",
     "chat_model",
     "cohere_embedding",
     "cohere_reranking",

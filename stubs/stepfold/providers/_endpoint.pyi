@@ -2,7 +2,8 @@ from collections.abc import Mapping
 from typing import Final, Generic, Protocol, TypeVar, final
 from attrs import field, frozen
 from typing_extensions import TypedDict
-from stepfold.transport import BlockingHttpClient, HttpClient, HttpLimits
+from stepfold.transport import BlockingHttpClient, HttpClient, HttpLimits, HttpRequest
+from stepfold.values import Instant
 
 WEB: Final = "^https?://"
 
@@ -11,6 +12,9 @@ class Dialect(Protocol):
     def provider(self) -> str: ...
     @property
     def fetched_urls(self) -> tuple[tuple[str, str], ...]: ...
+
+class SignRequest(Protocol):
+    def __call__(self, request: HttpRequest, now: Instant, /) -> HttpRequest: ...
 
 D_co = TypeVar("D_co", bound=Dialect, covariant=True)
 
@@ -22,6 +26,7 @@ class Endpoint(Generic[D_co]):
     headers: tuple[tuple[str, str], ...] = field(default=())
     dialect: D_co
     name: str | None = None
+    sign: SignRequest | None = field(default=None)
 
     @property
     def provider(self) -> str: ...

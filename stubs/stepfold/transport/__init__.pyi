@@ -1,3 +1,4 @@
+from stepfold.transport._aws_messages import AwsMessage, AwsMessageDecoder, aws_message
 from stepfold.transport._client import (
     BlockingHttpBody,
     BlockingHttpClient,
@@ -19,6 +20,8 @@ from stepfold.transport._secrets import without_secrets
 from stepfold.transport._sse import SseDecoder, SseEvent
 
 __all__ = (
+    "AwsMessage",
+    "AwsMessageDecoder",
     "BlockingHttpBody",
     "BlockingHttpClient",
     "DownloadLimits",
@@ -33,6 +36,7 @@ __all__ = (
     "SseDecoder",
     "SseEvent",
     "StreamedResponse",
+    "aws_message",
     "download_files",
     "header_of",
     "open_stream",

@@ -2,6 +2,7 @@
 
 import re
 from base64 import b64encode
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import PurePosixPath
 from urllib.parse import unquote
@@ -116,7 +117,7 @@ def _source(file: File | ReasoningFile, provider: str) -> dict[str, object] | No
             return {"bytes": unquote(encoded)} if is_inline else None
 
 
-def _document_name(file: File | ReasoningFile, source: dict[str, object]) -> str:
+def _document_name(file: File | ReasoningFile, source: Mapping[str, object]) -> str:
     """A name that the API takes: of its own letters, and told apart from those of others.
 
     Where the file has none, it is made of the content, so that it stays what it was.

@@ -5,7 +5,7 @@ from typing import final
 
 from stepfold.loop import fold_parts
 from stepfold.providers._failures import reason_of_error
-from stepfold.providers._json import array_of, count_of, is_object, object_of, text_of
+from stepfold.providers._json import count_of, is_array, is_object, object_of, text_of
 from stepfold.providers._replies import kept_json, reply_object, shown_headers, violation
 from stepfold.providers.bedrock_converse._blocks import BlockReader
 from stepfold.values import (
@@ -54,13 +54,13 @@ def decode_reply(
     secrets: tuple[str, ...] = (),
 ) -> Outcome[ModelReply, ModelErrorReason]:
     """Decode a reply that came in one piece, with status 200; total."""
-    document = reply_object(body)
+    document = reply_object(body, secrets)
     if isinstance(document, Failure):
         return document
     value = document.unwrap()
     message = object_of(object_of(value.get("output")).get("message"))
     content = message.get("content")
-    if not isinstance(content, list):
+    if not is_array(content):
         if "output" not in value and _is_error(value):
             return Failure(reason_of_error(value, secrets=secrets))
         return Failure(violation("the server's reply holds no content"))
@@ -70,7 +70,7 @@ def decode_reply(
         return Failure(violation("the server's reply holds no reason to end: it may be cut"))
     parts: list[StreamPart] = [StreamStart(warnings), described(headers)]
     try:
-        for index, block in enumerate(array_of(content)):
+        for index, block in enumerate(content):
             parts += reader.whole(str(index), block) if is_object(block) else []
         return Success(fold_parts([*parts, *facts.finish()]))
     except ModelError as error:

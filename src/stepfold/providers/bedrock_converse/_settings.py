@@ -6,6 +6,7 @@ each family names as it likes. Models of Anthropic take there what they take at 
 
 from collections.abc import Mapping
 
+from stepfold.providers._json import object_of
 from stepfold.providers._reasoning import absent_settings, sent_effort
 from stepfold.providers._wire import to_wire
 from stepfold.providers.anthropic_messages._settings import output_format, settings_of
@@ -93,8 +94,8 @@ def _format(
     if wanted is None:
         return {}
     if dialect.claude is not None:
-        asked = output_format(wanted, dialect.claude, warnings).get("format")
-        schema = asked.get("schema") if isinstance(asked, dict) else None
+        asked = output_format(wanted, dialect.claude, warnings)
+        schema = object_of(asked.get("format")).get("schema")
     elif wanted.schema is None or not dialect.has_json_schema:
         message = "this model has no structured outputs: only the prompt can ask for JSON"
         if dialect.has_json_schema:

@@ -9,7 +9,15 @@ from typing import TypeAlias
 from anyio import Event, create_task_group, get_running_tasks, move_on_after
 
 from stepfold.testing.conformance._fake_server import Answer
-from stepfold.testing.conformance._heard import PATIENCE, Broken, Heard, Result, broken_law, listen
+from stepfold.testing.conformance._heard import (
+    PATIENCE,
+    Broken,
+    Heard,
+    Result,
+    broken_law,
+    listen,
+    says_the_same,
+)
 from stepfold.testing.conformance._samples import ProviderSample
 from stepfold.testing.conformance._trial import Trial
 from stepfold.values import ModelErrorReason, ModelReply
@@ -26,7 +34,7 @@ async def silence_is_a_timeout(trial: Trial, sample: ProviderSample) -> None:
         done = f"the server fell silent after {number} of {count} events"
         if number == count and isinstance(heard.end, ModelReply | ModelErrorReason):
             continue
-        is_same = isinstance(heard.end, ModelReply) and heard.end == whole.end
+        is_same = isinstance(heard.end, ModelReply) and says_the_same(heard.end, whole.end)
         if not is_same and not _is_timeout(heard.end):
             _refuse_silence(sample, done, heard.end)
     asked = await trial.generate([], "stall")

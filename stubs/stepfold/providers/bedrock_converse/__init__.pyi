@@ -1,0 +1,20 @@
+from stepfold.providers.bedrock_converse._construct import CONVERSE_CODEC, ConverseModel, bedrock
+from stepfold.providers.bedrock_converse._encode import encode_request
+from stepfold.providers.bedrock_converse._options import ConverseDialect, converse_dialect
+from stepfold.providers.bedrock_converse._reply import decode_reply
+from stepfold.providers.bedrock_converse._sigv4 import AwsCredentials, AwsSigner, signed
+from stepfold.providers.bedrock_converse._stream import converse_decoder
+
+__all__ = (
+    "CONVERSE_CODEC",
+    "AwsCredentials",
+    "AwsSigner",
+    "ConverseDialect",
+    "ConverseModel",
+    "bedrock",
+    "converse_decoder",
+    "converse_dialect",
+    "decode_reply",
+    "encode_request",
+    "signed",
+)

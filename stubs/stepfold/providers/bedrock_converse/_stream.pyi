@@ -1,0 +1,3 @@
+from stepfold.providers._events import EventStream
+
+converse_decoder: EventStream = ...
