@@ -17,7 +17,7 @@ from typing import final
 
 from attrs import frozen
 
-from tests.bench import bare, loop, outputs, startup, wire
+from tests.bench import bare, loop, outputs, pipelines, startup, wire
 from tests.bench.measure import Figure, best_of, kept_per_step
 
 GUARD = 1.5
@@ -74,6 +74,8 @@ def main() -> int:
     print(f"so {1 / runs.own:,.0f} runs a second of CPU, the bare loop {1 / runs.floor:,.0f}")
     print(f"kept for a step, of 1,000: {kept_per_step(loop.kept):.2f} KB\n")
     growth = outputs.report()
+    outputs.report()
+    pipelines.report()
     wire.report()
     startup.report()
     consists_of()

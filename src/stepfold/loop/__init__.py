@@ -36,7 +36,7 @@ from stepfold.loop._replay import (
     unlike,
 )
 from stepfold.loop._request import request_of
-from stepfold.loop._retry import pause_before_retry
+from stepfold.loop._retry import pause_before_retry, pause_of
 from stepfold.loop._search import search_spec
 from stepfold.loop._signing import ApprovalSecret
 from stepfold.loop._slots import Approval, Slot, SlotStatus
@@ -162,6 +162,7 @@ __all__ = (
     "open_requests",
     "parts_of",
     "pause_before_retry",
+    "pause_of",
     "pending",
     "prune_messages",
     "repair_history",

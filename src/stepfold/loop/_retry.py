@@ -20,6 +20,11 @@ def pause_before_retry(
         if reason.retry_after > policy.max_retry_after * SECOND:
             return None
         return max(0, reason.retry_after)
+    return pause_of(policy, attempt, seed, place)
+
+
+def pause_of(policy: RetryPolicy, attempt: int, seed: int, place: str) -> int:
+    """Nanoseconds to wait after this attempt, counted from 0, where nobody asked for more."""
     try:
         delay = min(policy.initial_delay * policy.factor**attempt, policy.max_delay)
     except OverflowError:

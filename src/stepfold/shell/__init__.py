@@ -91,6 +91,7 @@ from stepfold.shell._step_context import StepContext
 from stepfold.shell._stream import RunPart, StreamDriver, ToolProgressed
 from stepfold.shell._tool import AnyTool, Tool, ToolContext, ToolOptions, is_unbound_method
 from stepfold.shell._tool_search import ToolSearch, tool_search
+from stepfold.shell._waiting import LoopWaiting, SpuriousCancellationError
 
 __all__ = (
     "AnyTool",
@@ -110,6 +111,7 @@ __all__ = (
     "EmbeddingCallStarted",
     "EventHappened",
     "Hooks",
+    "LoopWaiting",
     "MemoryJournal",
     "MemoryReplyStore",
     "ModelCallEnded",
@@ -132,6 +134,7 @@ __all__ = (
     "RunTakenUp",
     "Runtime",
     "ShownToolDecorator",
+    "SpuriousCancellationError",
     "Steering",
     "StepContext",
     "StopCheck",

@@ -49,6 +49,12 @@ from stepfold.testing.laws._models import (
     renaming_is_idempotent,
 )
 from stepfold.testing.laws._observations import observations_are_the_run
+from stepfold.testing.laws._pipelines import (
+    failures_skip,
+    mapping_fuses,
+    pipeline_keeps_its_laws,
+    stages_compose,
+)
 from stepfold.testing.laws._runs import (
     every_law_holds,
     moment_is_lawful,
@@ -94,6 +100,7 @@ __all__ = (
     "ends_absorb",
     "errors_in_a_row_are_bounded",
     "every_law_holds",
+    "failures_skip",
     "fold_ignores_chunks",
     "forgeries",
     "generate_is_the_folded_stream",
@@ -101,6 +108,7 @@ __all__ = (
     "history_is_repaired_once",
     "history_only_grows",
     "interrupted_calls",
+    "mapping_fuses",
     "middleware_is_a_monoid",
     "middleware_is_transparent",
     "models_are_equal",
@@ -112,6 +120,7 @@ __all__ = (
     "observations_are_the_run",
     "old_events_change_nothing",
     "pending_is_in_flight",
+    "pipeline_keeps_its_laws",
     "policies_are_asked",
     "progress_of",
     "prompt_is_paired",
@@ -125,6 +134,7 @@ __all__ = (
     "same_history",
     "same_prompt",
     "same_run",
+    "stages_compose",
     "stale_changes_nothing",
     "state_is_lawful",
     "step_is_deterministic",

@@ -1,0 +1,226 @@
+"""`Driver`: carries out what a pipeline asks for.
+
+Rules. For each event there is one transition, and nothing comes between. What is sync runs where
+it is issued, one after the other. What waits is awaited in place as long as it is alone; several
+get a task each, in one group that is left when none of them runs any more, so nothing outlives a
+run. Each task carries on with the first thing that its own answer led to. A command to cancel is
+answered by the stage itself, when it has ended. What a stage raises is an event as well; an
+exit, and a cancellation that came from outside, are raised on as they are.
+"""
+
+from collections import deque
+from collections.abc import Awaitable, Callable
+from types import CoroutineType
+from typing import Final, TypeAlias, cast, final
+
+import anyio
+import anyio.abc
+import anyio.lowlevel
+from attrs import frozen
+
+from stepfold.pipeline._reading import answer_of
+from stepfold.pipeline._state import PipelineState, Transition
+from stepfold.pipeline._step import step
+from stepfold.pipeline._wiring import Wiring
+from stepfold.pipeline._works import Work
+from stepfold.pipeline.commands import CancelStage, Command, Pause, RunStage
+from stepfold.pipeline.events import (
+    Event,
+    StageEvent,
+    StageKey,
+    StageRaised,
+    StageStopped,
+    StageTimedOut,
+    Waited,
+)
+from stepfold.pipeline.notes import Note
+from stepfold.ports import Clock
+from stepfold.shell import LoopWaiting, SpuriousCancellationError
+
+Tell: TypeAlias = Callable[[Note], object]
+"""Who is told what a pipeline decided."""
+
+
+@final
+@frozen(order=False, eq=False)
+class _Job:
+    """What has to be awaited, and the command that it answers."""
+
+    command: RunStage | Pause
+    awaitable: Awaitable[object] | None
+
+
+@final
+class Driver:
+    """Carries one run of a pipeline on until it ends, or rests."""
+
+    def __init__(
+        self, wiring: Wiring, first: Transition, clock: Clock, tell: Tell | None = None
+    ) -> None:
+        self.state: PipelineState = first.state
+        self._wiring = wiring
+        self._clock = clock
+        self._tell = tell
+        self._waiting: Final = LoopWaiting()
+        self._commands: Final[deque[Command]] = deque(first.commands)
+        self._jobs: list[_Job] = []
+        self._scopes: Final[dict[StageKey, anyio.CancelScope]] = {}
+        self._raised: Final[dict[tuple[str, str], Exception]] = {}
+        self._fault: BaseException | None = None
+        self._told(first)
+
+    def cause_of(self, exception: str, message: str) -> Exception | None:
+        """The exception behind a crash."""
+        return self._raised.get((exception, message))
+
+    async def run(self) -> None:
+        """Carry out commands until none is left."""
+        await anyio.lowlevel.checkpoint()
+        while jobs := self._run_here():
+            if len(jobs) == 1:
+                self.feed(await self._awaited(jobs[0]))
+            else:
+                await self._together(jobs)
+
+    def feed(self, event: Event) -> None:
+        """Let one event happen, and take its commands."""
+        transition = step(self._wiring, self.state, event)
+        self.state = transition.state
+        self._commands.extend(transition.commands)
+        self._told(transition)
+
+    def _told(self, transition: Transition) -> None:
+        if self._tell is not None:
+            for note in transition.notes:
+                self._tell(note)
+
+    # --- here and now -------------------------------------------------------------------------
+
+    def _run_here(self) -> list[_Job]:
+        """Carry out what does not wait, and what that leads to; give what does."""
+        commands, code = self._commands, self._wiring.code
+        while commands:
+            command = commands.popleft()
+            if isinstance(command, RunStage):
+                work = code[command.instruction].work
+                if work is not None:
+                    self._begin(command, work)
+            elif isinstance(command, Pause):
+                self._jobs.append(_Job(command, None))
+            else:
+                self._cancel(command)
+        jobs, self._jobs = self._jobs, []
+        return jobs
+
+    def _begin(self, command: RunStage, work: Work) -> None:
+        """Call a function; what it gives to be awaited is left for later."""
+        try:
+            result = work.function(command.given)
+        except Exception as error:  # noqa: BLE001 - a defect of the stage, not of ours
+            self.feed(self._event_of_error(command.key, error))
+            return
+        if work.may_wait and isinstance(result, Awaitable):
+            self._jobs.append(_Job(command, cast("Awaitable[object]", result)))
+        else:
+            self.feed(self._read(command, work, result))
+
+    def _read(self, command: RunStage, work: Work, result: object) -> StageEvent:
+        """What a function returned, as an event."""
+        try:
+            return answer_of(work, command, result, self._clock.now())
+        except TypeError as error:
+            return self._event_of_error(command.key, error)
+
+    def _event_of_error(self, key: StageKey, error: Exception) -> StageRaised:
+        name, message = type(error).__name__, str(error)
+        self._raised.setdefault((name, message), error)
+        return StageRaised(key, name, message, self._clock.now())
+
+    def _cancel(self, command: CancelStage) -> None:
+        """Cancel a task, or what has not been begun as one."""
+        key = command.key
+        if key in self._scopes:
+            self._scopes[key].cancel()
+            return
+        for job in self._jobs:
+            if job.command.key == key:
+                self._jobs.remove(job)
+                _close(job.awaitable)
+                break
+        self.feed(StageStopped(key, self._clock.now()))
+
+    # --- waiting ------------------------------------------------------------------------------
+
+    async def _awaited(self, job: _Job) -> StageEvent:
+        """Await one job, until its deadline at most."""
+        command, clock = job.command, self._clock
+        key = command.key
+        try:
+            if isinstance(command, Pause):
+                return await self._paused(command)
+            boxed = await self._waiting.until(command.deadline, clock, lambda: self._for(job))
+            if not isinstance(boxed, tuple):
+                return StageTimedOut(key, clock.now())
+        except Exception as error:  # noqa: BLE001 - a defect of the stage, not of ours
+            return self._event_of_error(key, error)
+        work = self._wiring.code[command.instruction].work
+        if work is None:
+            raise AssertionError(command)
+        return self._read(command, work, boxed[0])
+
+    async def _for(self, job: _Job) -> tuple[object]:
+        if job.awaitable is None:
+            raise AssertionError(job)
+        try:
+            return (await self._waiting.for_code(job.awaitable),)
+        except SpuriousCancellationError as error:
+            told = "a cancellation was raised that nobody had asked for"
+            raise RuntimeError(told) from error
+
+    async def _paused(self, command: Pause) -> StageEvent:
+        clock, deadline = self._clock, command.deadline
+        if deadline is not None and deadline < command.until:
+            await clock.sleep_until(deadline)
+            return StageTimedOut(command.key, clock.now())
+        await clock.sleep_until(command.until)
+        return Waited(command.key, clock.now())
+
+    # --- side by side -------------------------------------------------------------------------
+
+    async def _together(self, jobs: list[_Job]) -> None:
+        async with anyio.create_task_group() as group:
+            for job in jobs:
+                self._start(group, job)
+        if self._fault is not None:
+            raise self._fault
+
+    def _start(self, group: anyio.abc.TaskGroup, job: _Job) -> None:
+        self._scopes[job.command.key] = anyio.CancelScope()
+        group.start_soon(self._work, group, job)
+
+    async def _work(self, group: anyio.abc.TaskGroup, job: _Job) -> None:
+        """Await a job in a task, and carry on with what it leads to."""
+        todo: list[_Job] = [job]
+        try:
+            while todo:
+                key = todo[0].command.key
+                event: StageEvent | None = None
+                with self._scopes.setdefault(key, anyio.CancelScope()) as scope:
+                    if scope.cancel_called:
+                        _close(todo[0].awaitable)
+                    else:
+                        event = await self._awaited(todo[0])
+                del self._scopes[key]
+                self.feed(event or StageStopped(key, self._clock.now()))
+                todo = self._run_here()
+                for other in todo[1:]:
+                    self._start(group, other)
+        except (Exception, KeyboardInterrupt, SystemExit) as error:  # noqa: BLE001
+            self._fault = self._fault or error  # raised again by `_together`
+            group.cancel_scope.cancel()
+
+
+def _close(awaitable: Awaitable[object] | None) -> None:
+    """Forget a coroutine that was never begun."""
+    if isinstance(awaitable, CoroutineType):
+        awaitable.close()

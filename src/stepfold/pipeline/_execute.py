@@ -1,0 +1,82 @@
+"""Running a pipeline in memory."""
+
+import secrets
+from collections.abc import Sequence
+
+from typing_extensions import TypedDict
+
+from stepfold.pipeline._driver import Driver, Tell
+from stepfold.pipeline._ends import Crashed, Finished
+from stepfold.pipeline._nodes import Node
+from stepfold.pipeline._run import PipelineRun, StageCrashed
+from stepfold.pipeline._step import begin
+from stepfold.pipeline._wiring import Wiring
+from stepfold.pipeline.notes import Note
+from stepfold.ports import Clock
+from stepfold.shell import SystemClock
+from stepfold.values import Outcome, UsageError
+
+
+class PipelineOptions(TypedDict, total=False):
+    """What belongs to one run of a pipeline.
+
+    `observers` are told each note, in order, before the run goes on; what they raise ends it.
+    `clock` is where the time of events comes from. `run_id` names the run, and `seed` decides
+    the jitter of pauses; both are new by default.
+    """
+
+    observers: Sequence[Tell]
+    clock: Clock | None
+    run_id: str | None
+    seed: int | None
+
+
+_CLOCK = SystemClock()
+
+
+async def run_in_memory(
+    node: Node, wiring: Wiring, given: object, options: PipelineOptions
+) -> Outcome[object, object]:
+    """Run a pipeline to its end.
+
+    Raises:
+        StageCrashed: a stage raised.
+        UsageError: an option is wrong, or the pipeline waits for inputs.
+    """
+    for option in options.keys() - PipelineOptions.__annotations__.keys():
+        known = ", ".join(sorted(PipelineOptions.__annotations__))
+        raise UsageError(f"run: expected one of {known}, got the option {option!r}")
+    for name in wiring.inputs:
+        raise UsageError(
+            f"run: the pipeline waits for the input {name!r}, which may take longer than this "
+            "process lives: begin it by start(…, journal=…)"
+        )
+    clock, run_id, seed = options.get("clock"), options.get("run_id"), options.get("seed")
+    clock = _CLOCK if clock is None else clock
+    run_id = f"run-{secrets.token_hex(8)}" if run_id is None else run_id
+    seed = secrets.randbits(63) if seed is None else seed
+    first = begin(wiring, given, run=run_id, seed=seed, at=clock.now())
+    driver = Driver(wiring, first, clock, _telling(options.get("observers", ())))
+    await driver.run()
+    end = driver.state.end
+    if isinstance(end, Finished):
+        return end.outcome
+    if end is None:
+        raise AssertionError(driver.state)
+    crashed = StageCrashed(PipelineRun(run_id, end=end))
+    raise crashed from (
+        driver.cause_of(end.exception, end.message) if isinstance(end, Crashed) else None
+    )
+
+
+def _telling(observers: Sequence[Tell]) -> Tell | None:
+    if not observers:
+        return None
+    if len(observers) == 1:
+        return observers[0]
+
+    def tell(note: Note) -> None:
+        for observer in observers:
+            observer(note)
+
+    return tell

@@ -1,0 +1,120 @@
+"""The transitions of a pipeline: a pure function from a state and an event to what follows.
+
+Rules.
+
+1. A run is a tree of strands. A strand waits for the answer to one instruction, or for its fan:
+   the strands that it branched into. What a stage keeps while another within it runs (an input to
+   try again with, a count of rounds, a deadline) is a frame on the strand's stack.
+2. No code of the user's runs here. Functions, predicates and iterables are run by commands, and
+   what they gave comes back in events. Time too comes in events only.
+3. A success goes on at `then`, a failure at `failed`. Nothing between them is visited, so the
+   first failure skips all that it skips at once.
+4. Whoever is to be stopped is cancelled and waited for: a fan that is decided (a branch failed, or
+   won a race), a deadline that has passed, a crash. The strand that has to go on is `closing`
+   until the last command below it is answered; what those answers say no longer counts. A crash
+   overrules all else, and a closing strand all those below it.
+5. A deadline is looked at when an answer comes: an answer at the deadline or after it is too late,
+   whoever gave it. The outermost deadline that has passed is the one that counts.
+6. An answer to what is no longer open changes nothing; to what was never asked, it is the host's
+   mistake, and raises. After the end nothing changes anything.
+7. Branches are begun in their order, results are in their order, and an end does not depend on
+   which of two answers came first, except where the first decides: a race, and which failure.
+"""
+
+from typing import Final
+
+from stepfold.pipeline._following import lineage_to
+from stepfold.pipeline._state import (
+    PipelineState,
+    Strand,
+    Transition,
+)
+from stepfold.pipeline._turn import Turn
+from stepfold.pipeline._wiring import Instruction, Op, Wiring
+from stepfold.pipeline.events import (
+    CancelAsked,
+    Event,
+    InputGiven,
+    StageEvent,
+    StageFailed,
+    StageRaised,
+    StageStopped,
+    StageSucceeded,
+    StageTimedOut,
+    Waited,
+)
+from stepfold.pipeline.notes import (
+    Result,
+)
+from stepfold.values import Cancelled, IllegalEvent, Instant
+
+_SECOND: Final = 1_000_000_000
+
+_WORK: Final = Op.WORK
+_CHOOSE: Final = Op.CHOOSE
+
+_RESULTS: Final[dict[type[StageEvent], Result]] = {
+    StageSucceeded: "succeeded",
+    StageFailed: "failed",
+    StageRaised: "raised",
+    StageStopped: "stopped",
+    StageTimedOut: "timed-out",
+}
+
+
+def begin(wiring: Wiring, given: object, *, run: str, seed: int, at: Instant) -> Transition:
+    """Begin a run: `given` goes to the first stage, `seed` decides the jitter of pauses."""
+    turn = Turn(wiring, run, seed, 0, at)
+    return turn.over(turn.proceed((), 0, None, None, wiring.entry, given))
+
+
+def step(wiring: Wiring, state: PipelineState, event: Event) -> Transition:
+    """Let one event happen.
+
+    Raises:
+        IllegalEvent: it answers what was never asked; the state given stays usable.
+    """
+    root = state.root
+    if root is None:
+        return Transition(state, (), ())
+    turn = Turn(wiring, state.run, state.seed, state.busy, event.at)
+    if isinstance(event, CancelAsked):
+        return turn.over(turn.cancelled(root, Cancelled(event.reason)))
+    path = event.key.strand
+    lineage = lineage_to(root, path) if path else [root]
+    if lineage is None or not _is_open(lineage[-1], event):
+        return Transition(state, (), ())
+    instruction = wiring.code[lineage[-1].at]
+    _require_fitting(instruction, event)
+    return turn.over(turn.answered(lineage, instruction, event))
+
+
+def _is_open(strand: Strand, event: StageEvent) -> bool:
+    """Whether a strand waits for this answer.
+
+    Raises:
+        IllegalEvent: it was never asked for.
+    """
+    place = event.key.place
+    if place == strand.place and strand.fan is None:
+        return True
+    if place >= strand.place:
+        raise IllegalEvent(f"stage {event.key} was never issued")
+    return False
+
+
+def _require_fitting(instruction: Instruction, event: StageEvent) -> None:
+    """Refuse an answer of another kind than what was asked for.
+
+    Raises:
+        IllegalEvent: it is of another kind.
+    """
+    op = instruction.op
+    if op is _WORK or op is _CHOOSE:
+        fits = not isinstance(event, Waited | InputGiven)
+    elif op is Op.ASK:
+        fits = isinstance(event, InputGiven)
+    else:
+        fits = isinstance(event, Waited | StageStopped | StageTimedOut)
+    if not fits:
+        raise IllegalEvent(f"{instruction.title}: {type(event).__name__} answers nothing here")

@@ -1,0 +1,76 @@
+from stepfold.pipeline import commands, events, notes
+from stepfold.pipeline._ends import Crashed, Finished, OpenInput, PipelineEnd, Suspended
+from stepfold.pipeline._execute import PipelineOptions
+from stepfold.pipeline._make import (
+    Case,
+    When,
+    case,
+    fallible,
+    given,
+    identity,
+    pure,
+    sleep,
+    stage,
+    when,
+)
+from stepfold.pipeline._open import open_inputs, pending
+from stepfold.pipeline._reading import carried_out
+from stepfold.pipeline._results import (
+    Accepted,
+    BoundReached,
+    Improve,
+    NotRouted,
+    Revision,
+    TimedOut,
+    Verdict,
+)
+from stepfold.pipeline._run import PipelineRun, StageCrashed
+from stepfold.pipeline._stage import Cases, Fan, Stage, branch, parallel, parallel_all
+from stepfold.pipeline._state import PipelineState, Transition
+from stepfold.pipeline._step import begin, step
+from stepfold.pipeline._wiring import Wiring
+
+__all__ = (
+    "Accepted",
+    "BoundReached",
+    "Case",
+    "Cases",
+    "Crashed",
+    "Fan",
+    "Finished",
+    "Improve",
+    "NotRouted",
+    "OpenInput",
+    "PipelineEnd",
+    "PipelineOptions",
+    "PipelineRun",
+    "PipelineState",
+    "Revision",
+    "Stage",
+    "StageCrashed",
+    "Suspended",
+    "TimedOut",
+    "Transition",
+    "Verdict",
+    "When",
+    "Wiring",
+    "begin",
+    "branch",
+    "carried_out",
+    "case",
+    "commands",
+    "events",
+    "fallible",
+    "given",
+    "identity",
+    "notes",
+    "open_inputs",
+    "parallel",
+    "parallel_all",
+    "pending",
+    "pure",
+    "sleep",
+    "stage",
+    "step",
+    "when",
+)

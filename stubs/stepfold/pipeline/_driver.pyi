@@ -1,0 +1,5 @@
+from collections.abc import Callable
+from typing import TypeAlias
+from stepfold.pipeline.notes import Note
+
+Tell: TypeAlias = Callable[[Note], object]

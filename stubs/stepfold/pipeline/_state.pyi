@@ -1,0 +1,70 @@
+from typing import TypeAlias, final
+from attrs import frozen
+from stepfold.pipeline._ends import PipelineEnd
+from stepfold.pipeline._vector import Row
+from stepfold.pipeline.commands import Command
+from stepfold.pipeline.notes import Note
+from stepfold.values import Instant
+
+@final
+@frozen(order=False)
+class Frame:
+    below: "Frame | None"
+    at: int
+    value: object
+    count: int
+    deadline: Instant | None
+
+@final
+@frozen(order=False)
+class Ended:
+    is_success: bool
+    value: object
+
+@final
+@frozen(order=False)
+class Closing:
+    at: int
+    value: object
+    stack: Frame | None
+    end: PipelineEnd[object, object] | None = None
+
+@final
+@frozen(order=False)
+class Fan:
+    branches: "Row[Branch]"
+    next: int
+    running: int
+
+@final
+@frozen(order=False)
+class Strand:
+    path: tuple[int, ...]
+    at: int
+    place: int
+    value: object
+    stack: Frame | None
+    inherited: Instant | None
+    fan: Fan | None = None
+    closing: Closing | None = None
+
+    @property
+    def deadline(self) -> Instant | None: ...
+
+Branch: TypeAlias = Strand | Ended | None
+
+@final
+@frozen(order=False)
+class PipelineState:
+    run: str
+    seed: int
+    root: Strand | None
+    busy: int
+    end: PipelineEnd[object, object] | None = None
+
+@final
+@frozen(order=False)
+class Transition:
+    state: PipelineState
+    commands: tuple[Command, ...]
+    notes: tuple[Note, ...]

@@ -1,0 +1,7 @@
+from stepfold.pipeline._state import PipelineState, Transition
+from stepfold.pipeline._wiring import Wiring
+from stepfold.pipeline.events import Event
+from stepfold.values import Instant
+
+def begin(wiring: Wiring, given: object, *, run: str, seed: int, at: Instant) -> Transition: ...
+def step(wiring: Wiring, state: PipelineState, event: Event) -> Transition: ...

@@ -1,0 +1,55 @@
+from typing import Literal, TypeAlias, final
+from attrs import frozen
+from stepfold.pipeline._ends import PipelineEnd
+from stepfold.pipeline.events import StageKey
+from stepfold.values import Instant
+
+Result: TypeAlias = Literal["succeeded", "failed", "raised", "stopped", "timed-out"]
+
+@final
+@frozen(order=False)
+class StageStarted:
+    key: StageKey
+    stage: str
+    at: Instant
+
+@final
+@frozen(order=False)
+class StageFinished:
+    key: StageKey
+    stage: str
+    result: Result
+    at: Instant
+
+@final
+@frozen(order=False)
+class FanStarted:
+    key: StageKey
+    stage: str
+    size: int
+    at: Instant
+
+@final
+@frozen(order=False)
+class FanFinished:
+    key: StageKey
+    stage: str
+    at: Instant
+
+@final
+@frozen(order=False)
+class InputAsked:
+    key: StageKey
+    name: str
+    question: str
+    at: Instant
+
+@final
+@frozen(order=False)
+class PipelineEnded:
+    end: PipelineEnd[object, object]
+    at: Instant
+
+Note: TypeAlias = (
+    StageStarted | StageFinished | FanStarted | FanFinished | InputAsked | PipelineEnded
+)
