@@ -7,6 +7,13 @@ from attrs import frozen
 from stepfold.pipeline.events import StageKey
 from stepfold.values import Instant
 
+__all__ = (
+    "CancelStage",
+    "Command",
+    "Pause",
+    "RunStage",
+)
+
 
 @final
 @frozen(order=False)

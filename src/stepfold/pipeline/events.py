@@ -6,6 +6,20 @@ from attrs import frozen
 
 from stepfold.values import Instant
 
+__all__ = (
+    "CancelAsked",
+    "Event",
+    "InputGiven",
+    "StageEvent",
+    "StageFailed",
+    "StageKey",
+    "StageRaised",
+    "StageStopped",
+    "StageSucceeded",
+    "StageTimedOut",
+    "Waited",
+)
+
 
 @final
 @frozen(order=False)

@@ -8,6 +8,17 @@ from stepfold.pipeline._ends import PipelineEnd
 from stepfold.pipeline.events import StageKey
 from stepfold.values import Instant
 
+__all__ = (
+    "FanFinished",
+    "FanStarted",
+    "InputAsked",
+    "Note",
+    "PipelineEnded",
+    "Result",
+    "StageFinished",
+    "StageStarted",
+)
+
 Result: TypeAlias = Literal["succeeded", "failed", "raised", "stopped", "timed-out"]
 """What a stage came to."""
 

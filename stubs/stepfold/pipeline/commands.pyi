@@ -3,6 +3,8 @@ from attrs import frozen
 from stepfold.pipeline.events import StageKey
 from stepfold.values import Instant
 
+__all__ = ("CancelStage", "Command", "Pause", "RunStage")
+
 @final
 @frozen(order=False)
 class RunStage:

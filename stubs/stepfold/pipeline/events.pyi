@@ -2,6 +2,20 @@ from typing import TypeAlias, final
 from attrs import frozen
 from stepfold.values import Instant
 
+__all__ = (
+    "CancelAsked",
+    "Event",
+    "InputGiven",
+    "StageEvent",
+    "StageFailed",
+    "StageKey",
+    "StageRaised",
+    "StageStopped",
+    "StageSucceeded",
+    "StageTimedOut",
+    "Waited",
+)
+
 @final
 @frozen(order=False)
 class StageKey:
