@@ -74,7 +74,6 @@ def main() -> int:
     print(f"so {1 / runs.own:,.0f} runs a second of CPU, the bare loop {1 / runs.floor:,.0f}")
     print(f"kept for a step, of 1,000: {kept_per_step(loop.kept):.2f} KB\n")
     growth = outputs.report()
-    outputs.report()
     pipelines.report()
     wire.report()
     startup.report()
