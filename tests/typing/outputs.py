@@ -33,6 +33,30 @@ assert_type(sf.array_of(Report | None, max_items=3), sf.Output[tuple[Report | No
 assert_type(sf.choice_of(Literal["yes", "no"]), sf.Output[Literal["yes", "no"]])
 assert_type(sf.choice_of(Size), sf.Output[Size])
 chosen: sf.Output[str] = sf.choice_of("yes", "no", "maybe", strategy="prompt")
+
+
+@sf.tool
+async def booked(context: sf.ToolContext[Size], seat: int) -> Report:
+    return Report(str(seat))
+
+
+@sf.tool
+def tried(seat: int) -> sf.Outcome[Report, Refusal]:
+    return sf.Failure(Refusal("full")) if seat else sf.Success(Report(""))
+
+
+@sf.tool
+async def growing(seat: int) -> AsyncIterator[list[Report]]:
+    yield [Report(str(seat))]
+
+
+assert_type(sf.result_of(booked), sf.Output[Report])
+assert_type(sf.result_of(tried, retries=2), sf.Output[Report])
+assert_type(sf.result_of(growing), sf.Output[list[Report]])
+booking = sf.Agent(model="acme/one", deps_type=Size, tools=[booked], output=sf.result_of(booked))
+assert_type(booking, sf.Agent[Size, Report])
+sf.result_of(Report)  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]
+wrong_result: sf.Output[Refusal] = sf.result_of(booked)  # type: ignore[arg-type]  # pyright: ignore[reportAssignmentType]
 some_json: sf.Output[sf.JsonValue] = sf.json()
 
 sf.object_of(Report, strategy="magic")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

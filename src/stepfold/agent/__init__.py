@@ -21,6 +21,7 @@ from stepfold.agent._options import (
 from stepfold.agent._output import Output, array_of, choice_of, json, object_of, text
 from stepfold.agent._output_partial import PartialOutput
 from stepfold.agent._output_wire import Strategy
+from stepfold.agent._results import result_of
 from stepfold.agent._run import Run, RunFailed
 from stepfold.agent._run_stream import RunStream
 from stepfold.agent._smooth import Chunking, smooth_stream
@@ -54,6 +55,7 @@ __all__ = (
     "generate_text",
     "json",
     "object_of",
+    "result_of",
     "smooth_stream",
     "stream_text",
     "text",

@@ -33,6 +33,7 @@ from stepfold.agent._program import (
     program_of,
     with_output_tool,
 )
+from stepfold.agent._results import require_result_tool
 from stepfold.agent._run import Run, RunFailed, failure_text
 from stepfold.agent._run_stream import RunStream
 from stepfold.agent._transforms import (
@@ -134,6 +135,7 @@ class Agent(Generic[Deps_contra, Out_co]):
         # without an output, Out is its default: str
         self.output: Output[Out_co] = cast("Output[Out_co]", text()) if output is None else output
         table = tools_by_name(self._tools)
+        require_result_tool(self.output, table)
         self._hooks = hooks_of(
             prepare_step,
             repair_tool_call,

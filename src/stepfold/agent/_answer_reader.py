@@ -4,16 +4,24 @@ from collections.abc import Callable, Sequence
 from typing import Final, final
 
 from stepfold.agent._output_partial import PartialOutput
-from stepfold.loop.notes import CallRequested, ModelRetried, StepStarted
-from stepfold.shell import RunPart
+from stepfold.loop.commands import CallKey
+from stepfold.loop.notes import CallRequested, ModelRetried, StepStarted, ToolFinished
+from stepfold.shell import RunPart, ToolProgressed
 from stepfold.values import (
+    ContentOutput,
+    JsonOutput,
     PartialJson,
     TextDelta,
     TextEnd,
+    TextOutput,
     TextStart,
     ToolInputDelta,
     ToolInputStart,
+    ToolResult,
 )
+
+GIVEN = (TextOutput, JsonOutput, ContentOutput)
+"""What a result is of a call that gave something."""
 
 
 @final
@@ -22,12 +30,19 @@ class AnswerReader:
 
     Each step begins anew, and so does an attempt that is made again. The output is the text of the
     step, its blocks in the order in which they began, or the arguments of the first call of the
-    output tool.
+    output tool. Where it is the result of a tool, it is what the first call of it shows meanwhile,
+    and then gives.
     """
 
-    def __init__(self, partial: Callable[[], PartialOutput], tool: str | None) -> None:
+    def __init__(
+        self,
+        partial: Callable[[], PartialOutput],
+        tool: str | None,
+        result_of: str | None = None,
+    ) -> None:
         self._new: Final = partial
         self._tool: Final = tool
+        self._result_of: Final = result_of
         self.attempt = 0
         self._begin()
 
@@ -35,6 +50,7 @@ class AnswerReader:
         self.attempt += 1
         self._partial = self._new()
         self._call: str | None = None
+        self._given_by: CallKey | None = None
         self._blocks: dict[str, list[str]] = {}  # what waits of each; the first one is read
         self._ended: set[str] = set()
 
@@ -55,6 +71,9 @@ class AnswerReader:
 
     def take(self, part: RunPart) -> None:
         """Take the next part."""
+        if self._result_of is not None:
+            self._take_result(part, self._result_of)
+            return
         match part:
             case TextDelta(block, delta) if self._tool is None:
                 if block == next(iter(self._blocks), block):
@@ -75,6 +94,25 @@ class AnswerReader:
                 self._call = call.tool_call_id
                 self._partial.feed(call.input)
             case StepStarted() | ModelRetried():
+                self._begin()
+            case _:
+                pass
+
+    def _take_result(self, part: RunPart, tool: str) -> None:
+        given_by = self._given_by
+        match part:
+            case ToolProgressed(key, value, call) if call.tool_name == tool and given_by is None:
+                if self._call in {None, call.tool_call_id}:
+                    self._begin()
+                    self._call = call.tool_call_id
+                    self._partial.feed(value.text)
+            case ToolFinished(key, ToolResult(_, name) as result) if name == tool:
+                is_first = given_by is None or key.index < given_by.index
+                if is_first and isinstance(result.output, GIVEN):
+                    self._begin()
+                    self._given_by = key
+                    self._partial.feed(result.json.text)
+            case StepStarted():
                 self._begin()
             case _:
                 pass

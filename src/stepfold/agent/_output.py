@@ -2,7 +2,7 @@
 
 import json as json_text
 from collections.abc import Callable
-from typing import Generic, Literal, LiteralString, cast, final, overload
+from typing import Generic, Literal, LiteralString, Never, cast, final, overload
 
 from attrs import field, frozen
 from typing_extensions import TypeForm, TypeVar
@@ -28,6 +28,7 @@ from stepfold.agent._output_wire import (
 )
 from stepfold.loop import TEXT_OUTPUT, OutputSpec, ToolSpec
 from stepfold.schema import Form, bind, binds_user_code, form_of, schema_of
+from stepfold.shell import AnyTool
 from stepfold.values import (
     Failure,
     JsonText,
@@ -48,14 +49,16 @@ L = TypeVar("L", bound=LiteralString)
 class Output(Generic[T_co]):
     """An output specification: what the model is asked for, and how its answer is read.
 
-    Made by `text()`, `object_of(…)`, `array_of(…)`, `choice_of(…)` and `json()`. `tool` is the one
-    by which the model gives the output, if it is asked to give it by one.
+    Made by `text()`, `object_of(…)`, `array_of(…)`, `choice_of(…)`, `json()` and `result_of(…)`.
+    `tool` is the one by which the model gives the output, if it is asked to give it by one;
+    `result_of` the one of the program whose result it is.
     """
 
     spec: OutputSpec
     tool: ToolSpec | None
     _decode: Callable[[JsonText], Outcome[T_co, NoOutput]] = field(alias="decode", repr=False)
     _partial: PartialMaker = field(alias="partial", repr=False)
+    result_of: AnyTool[Never, object] | None = field(default=None, repr=False)
 
     def decode(self, document: JsonText) -> Outcome[T_co, NoOutput]:
         """Build the value from the JSON that a completed run holds; runs the type's validators."""

@@ -1,6 +1,5 @@
 """`Run`: what a finished, stopped or blocked run holds."""
 
-import json
 from collections.abc import AsyncIterator, Awaitable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Generic, Never, cast, final, overload
@@ -9,8 +8,8 @@ from attrs import field, frozen
 from typing_extensions import TypeVar, override
 
 from stepfold.agent._output import Output
+from stepfold.agent._results import decoded_result
 from stepfold.loop import Done, LoopState, open_requests
-from stepfold.schema import bind
 from stepfold.shell import AnyTool
 from stepfold.values import (
     Blocked,
@@ -273,15 +272,8 @@ def _is_success(part: ToolResult) -> bool:
 
 
 def _decoded(tool: AnyTool[Never, object], part: ToolResult) -> object:
-    form = tool.parameters.returns
-    value: object = json.loads(part.json.text)
-    if form is None:
-        return value
-    match bind(form, value):
+    match decoded_result(tool, part.json):
         case Success(value):
             return value
-        case Failure(faults):
-            raise UsageError(
-                f"the stored result of {tool.name} does not fit its returned type: "
-                f"{faults[0].pointer}: {faults[0].message}"
-            )
+        case Failure(message):
+            raise UsageError(message)

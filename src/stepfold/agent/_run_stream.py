@@ -160,7 +160,8 @@ class RunStream(Generic[Out_co]):
         return _Elements[T](self._parts, reader)
 
     def _reader(self) -> AnswerReader:
-        return AnswerReader(self._output.partial, self._output.spec.tool)
+        spec = self._output.spec
+        return AnswerReader(self._output.partial, spec.tool, spec.result_of)
 
     async def run(self) -> Run[Out_co]:
         """Read the rest of the stream and give the run; after the block, the run as it ended."""

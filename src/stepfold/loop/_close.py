@@ -107,7 +107,7 @@ def close(program: Program, out: Draft, work: Work) -> None:
         rest(program, out, Resting(step, left, work.refused))
         return
     flush(out)
-    if (not slots or program.output.tool is not None) and has_final_answer(program, out):
+    if (not slots or program.output.needs_call is not None) and has_final_answer(program, out):
         after_final_answer(program, out, step)
     elif replied is None or not send_back_call(program, out, out.transcript.steps[-1]):
         after_step(program, out, step, refused=work.refused)
@@ -176,13 +176,12 @@ def _promoted(inbox: Inbox) -> Inbox:
 
 def has_final_answer(program: Program, out: Draft) -> bool:
     """Whether the last step left nothing to answer, here or by the provider, or gave the output."""
-    steps = out.transcript.steps
-    return bool(steps) and is_final(program, steps[-1], is_waiting=bool(out.toolbox.deferred))
+    return is_final(program, out.transcript, is_waiting=bool(out.toolbox.deferred))
 
 
 def conclude(program: Program, out: Draft, step: int, *, is_last: bool = False) -> None:
     """End with the output that was promised, ask for it again, or end without it."""
-    match answer_in(program, out.transcript.steps[-1]):
+    match answer_in(program, out.transcript):
         case Success(output):
             if needs_binding(program):
                 out.commands.append(BindOutput(step))
@@ -234,7 +233,7 @@ def send_back_call(program: Program, out: Draft, result: StepResult) -> bool:
 
 def conclude_wrap_up(program: Program, out: Draft, step: int, wrap: Stop) -> None:
     """End with the stop that a wrap-up followed, and with its output, if it is one."""
-    match answer_in(program, out.transcript.steps[-1]):
+    match answer_in(program, out.transcript):
         case Success(output) if needs_binding(program):
             out.commands.append(BindOutput(step))
             out.phase = Concluding(step, output, wrap)

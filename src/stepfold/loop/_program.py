@@ -162,6 +162,8 @@ class OutputSpec:
 
     The model is asked in one of three ways: by a response `format`; by a `tool` of the program,
     whose arguments are then what is checked; or by `instructions` that follow those of the program.
+    Or the output is not the model's at all: `result_of` names a tool of the program, and what a
+    call of it has given, once it has run, is the output.
     """
 
     name: str
@@ -171,6 +173,12 @@ class OutputSpec:
     retries: int = field(default=0, kw_only=True)
     tool: str | None = field(default=None, kw_only=True)
     instructions: str = field(default="", kw_only=True)
+    result_of: str | None = field(default=None, kw_only=True)
+
+    @property
+    def needs_call(self) -> str | None:
+        """The tool without whose call there is no output, if there is one."""
+        return self.result_of if self.tool is None else self.tool
 
 
 def _any_text(text: str) -> Outcome[JsonText, NoOutput]:
@@ -294,6 +302,14 @@ class Program:
                 f"is_output, and no other, got {giving!r}"
             )
             raise UsageError(msg)
+        result_of = self.output.result_of
+        if result_of is not None and (result_of not in self.tools or giving is not None):
+            msg = (
+                f"Program.output: expected the tool {result_of!r}, whose result is the output, "
+                f"among the tools ({known}), and none marked is_output, got {giving or 'none'!r}: "
+                "add it to the tools"
+            )
+            raise UsageError(msg)
         for model in self.models if self.limits.cost is not None else ():
             if model not in self.prices:
                 msg = (
@@ -327,8 +343,9 @@ class Program:
         self, active: tuple[str, ...] | None, order: tuple[str, ...] | None
     ) -> Mapping[str, ToolSpec]:
         """The active tools in an order; that by which a model gives the output is always active."""
-        if active is not None:
-            active += tuple(name for name, tool in self.tools.items() if tool.is_output)
+        giving = self.output.needs_call
+        if active is not None and giving is not None and giving not in active:
+            active += (giving,)
         return offered(self.tools, active, order)
 
     @cached_property
@@ -384,7 +401,8 @@ class Program:
         """What decides about an output beside its schema; nothing for the simplest one."""
         output = self.output
         extra = (output.binds, output.retries, output.tool, output.instructions)
-        return extra if any(extra) else ()
+        result_of = () if output.result_of is None else (["result_of", output.result_of],)
+        return (*extra, *result_of) if any(extra) or result_of else ()
 
     def _outline(self) -> dict[str, object]:
         limits, retry, timeouts = self.limits, self.retry, self.timeouts

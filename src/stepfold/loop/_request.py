@@ -40,7 +40,7 @@ def request_of(program: Program, state: LoopState) -> ModelRequest:
     if program.output.instructions:
         instructions = "\n\n".join(filter(None, (instructions, program.output.instructions)))
     choice = tool_choice_of(program, calling)
-    if choice == "auto" and program.output.tool is not None:
+    if choice == "auto" and program.output.needs_call is not None:
         choice = "required"  # that or another; text is no violation, but it gives no output
     return ModelRequest(
         messages=state.prompt,

@@ -1,10 +1,11 @@
 from collections.abc import Callable
-from typing import Generic, LiteralString, final, overload
+from typing import Generic, LiteralString, Never, final, overload
 from attrs import field, frozen
 from typing_extensions import TypeForm, TypeVar
 from stepfold.agent._output_partial import PartialMaker, PartialOutput
 from stepfold.agent._output_wire import Strategy
 from stepfold.loop import OutputSpec, ToolSpec
+from stepfold.shell import AnyTool
 from stepfold.values import JsonText, JsonValue, NoOutput, Outcome
 
 T = TypeVar("T")
@@ -18,6 +19,7 @@ class Output(Generic[T_co]):
     tool: ToolSpec | None
     _decode: Callable[[JsonText], Outcome[T_co, NoOutput]] = field(alias="decode")
     _partial: PartialMaker = field(alias="partial")
+    result_of: AnyTool[Never, object] | None = field(default=None)
 
     def decode(self, document: JsonText) -> Outcome[T_co, NoOutput]: ...
     def partial(self) -> PartialOutput: ...

@@ -77,6 +77,10 @@ class OutputSpec:
     retries: int = field(default=0, kw_only=True)
     tool: str | None = field(default=None, kw_only=True)
     instructions: str = field(default="", kw_only=True)
+    result_of: str | None = field(default=None, kw_only=True)
+
+    @property
+    def needs_call(self) -> str | None: ...
 
 def _any_text(text: str) -> Outcome[JsonText, NoOutput]: ...
 

@@ -48,7 +48,7 @@ def choice_fault(program: Program, replied: Replied, call: ToolCall) -> str | No
     active = program.active_tools
     if plan is not None and plan.active_tools is not None:
         active = plan.active_tools
-    if active is None or call.tool_name in active:
+    if active is None or call.tool_name in active or call.tool_name == program.output.needs_call:
         return None
     return f"{call.tool_name} was not active"
 

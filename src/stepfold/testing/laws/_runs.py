@@ -33,7 +33,11 @@ from stepfold.testing.laws._calls import (
     tools_start_at_most_once,
 )
 from stepfold.testing.laws._crashes import nothing_runs_twice
-from stepfold.testing.laws._endings import cancel_after_step_waits, no_model_is_asked_any_more
+from stepfold.testing.laws._endings import (
+    cancel_after_step_waits,
+    no_model_is_asked_any_more,
+    result_is_the_output,
+)
 from stepfold.testing.laws._equal import require, require_equal, rewritten
 from stepfold.values import Failure, Success, UserMessage
 
@@ -72,6 +76,7 @@ def trace_is_lawful(trace: Trace) -> None:
     errors_in_a_row_are_bounded(trace)
     tools_are_found_before_they_run(trace)
     no_model_is_asked_any_more(trace)
+    result_is_the_output(trace)
 
 
 def moment_is_lawful(program: Program, moment: Moment) -> None:

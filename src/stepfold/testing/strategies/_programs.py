@@ -355,6 +355,8 @@ def programs(
         if draw(flags(percent=granting)):
             tools[name] = evolve(spec, grant=draw(limits(percent=50)))
     output = draw(outputs())
+    if draw(flags(percent=12)) and names:
+        output = OutputSpec("result", _arguments_output, retries=1, result_of=names[0])
     tools |= output_tool(output)
     if draw(flags(percent=20)) and names:
         tools[names[-1]] = evolve(tools[names[-1]], defer_loading=True)

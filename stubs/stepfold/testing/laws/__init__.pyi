@@ -26,7 +26,11 @@ from stepfold.testing.laws._crashes import (
     nothing_runs_twice,
     resumed_run_is_the_same,
 )
-from stepfold.testing.laws._endings import cancel_after_step_waits, no_model_is_asked_any_more
+from stepfold.testing.laws._endings import (
+    cancel_after_step_waits,
+    no_model_is_asked_any_more,
+    result_is_the_output,
+)
 from stepfold.testing.laws._histories import history_is_repaired_once, repair_loses_nothing
 from stepfold.testing.laws._models import (
     fold_ignores_chunks,
@@ -117,6 +121,7 @@ __all__ = (
     "repair_loses_nothing",
     "repairs_count",
     "request_is_paired",
+    "result_is_the_output",
     "resumed_run_is_the_same",
     "run_is_replayable",
     "same_history",
