@@ -1,7 +1,6 @@
 """`Agent`: a program and what it stands for, under one roof. The loop itself is elsewhere."""
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from typing import Generic, cast, final, overload
 
 import anyio
@@ -10,30 +9,14 @@ from typing_extensions import TypeForm, TypeVar, Unpack
 from stepfold.agent._answers import AnyAnswer, event_of
 from stepfold.agent._begun import Begun, begun, in_event_loop
 from stepfold.agent._checks import (
-    fallbacks_in,
-    names_in,
     require_answer,
-    require_deps,
-    require_deps_type,
     require_kind,
     require_known,
     require_options,
-    require_output,
-    require_tools,
-    sorted_out,
 )
-from stepfold.agent._hooks import hooks_of, specs_under
+from stepfold.agent._configured import NO_DEPS, Configured
 from stepfold.agent._options import AgentOptions, RunOptions, StreamOptions
 from stepfold.agent._output import Output, text
-from stepfold.agent._program import (
-    AGENT_OPTIONS,
-    checked_concurrency,
-    checked_download,
-    checked_observers,
-    program_of,
-    with_output_tool,
-)
-from stepfold.agent._results import require_result_tool
 from stepfold.agent._run import Run, RunFailed, failure_text
 from stepfold.agent._run_stream import RunStream
 from stepfold.agent._transforms import (
@@ -60,11 +43,8 @@ from stepfold.shell import (
     Runtime,
     StopCheck,
     StreamDriver,
-    SystemClock,
     ToolApproval,
     driven,
-    is_described,
-    tools_by_name,
 )
 from stepfold.values import (
     Failed,
@@ -79,8 +59,6 @@ Deps_contra = TypeVar("Deps_contra", contravariant=True, default=object)
 Out_co = TypeVar("Out_co", covariant=True, default=str)
 Deps = TypeVar("Deps")
 Out = TypeVar("Out")
-
-NO_DEPS = object()
 
 
 @final
@@ -119,39 +97,20 @@ class Agent(Generic[Deps_contra, Out_co]):
         stop_check: StopCheck[Deps_contra] | None = None,
         **options: Unpack[AgentOptions],
     ) -> None:
-        models = (model, *fallbacks_in(options.get("fallback_models", ())))
-        names = names_in(models)
-        require_deps_type(deps_type)
-        require_known(options, AGENT_OPTIONS)
-        if output is not None:
-            require_output(output)
-        require_tools(tools)
-        self._given_models = models
-        self._deps_type: object = deps_type
-        self._tools, searches, own = sorted_out(tools)
-        self._concurrency = checked_concurrency(options.get("concurrency"))
-        self._observers = checked_observers(options.get("observers", ()))
-        self._download = checked_download(options)
         # without an output, Out is its default: str
         self.output: Output[Out_co] = cast("Output[Out_co]", text()) if output is None else output
-        table = tools_by_name(self._tools)
-        require_result_tool(self.output, table)
-        self._hooks = hooks_of(
+        self._configured = Configured(
+            model,
+            deps_type,
+            tools,
+            self.output,
             prepare_step,
             repair_tool_call,
             tool_approval,
             stop_check,
-            options.get("refine_tool_input"),
-            table,
+            options,
         )
-        for twice in table.keys() & searches:
-            raise UsageError(f"tools: expected one tool of each name, got two of {twice!r}")
-        specs = {**{name: tool.spec for name, tool in table.items()}, **searches}
-        given = with_output_tool(specs_under(self._hooks, specs), self.output.tool)
-        described = any(map(is_described, self._tools))
-        self.program: Program = program_of(
-            names, given, own, self.output.spec, self._hooks, options, prepares=described
-        )
+        self.program: Program = self._configured.program
 
     # --- running ------------------------------------------------------------------------------
 
@@ -362,7 +321,7 @@ class Agent(Generic[Deps_contra, Out_co]):
         cancel = options.get("cancel")
         steering = options.get("steering")
         require_options(cancel, steering, None, None)
-        runtime = self._runtime(deps, options)
+        runtime = self._configured.runtime(deps, options)
         now = runtime.clock.now()
         events = [event_of(answer, run.state, runtime.tools, now) for answer in answers]
         driver = await driven(
@@ -402,7 +361,9 @@ class Agent(Generic[Deps_contra, Out_co]):
         Raises:
             UsageError: deps are missing or wrong, or the model's id or key is not known.
         """
-        return self._runtime(deps, {"clock": clock, "journal": journal, "observers": observers})
+        return self._configured.runtime(
+            deps, {"clock": clock, "journal": journal, "observers": observers}
+        )
 
     def run_of(self, state: LoopState) -> Run[Out_co]:
         """Give the run that a state is of, typed by the output of this agent.
@@ -430,28 +391,6 @@ class Agent(Generic[Deps_contra, Out_co]):
 
     # --- what they share ----------------------------------------------------------------------
 
-    @cached_property
-    def _models(self) -> tuple[LanguageModel, ...]:
-        return tuple(map(_resolved, self._given_models))
-
-    def _runtime(self, deps: object, options: RunOptions) -> Runtime[Deps_contra]:
-        is_given = deps is not NO_DEPS
-        require_deps(self._deps_type, deps, is_given=is_given, tools=self._tools)
-        given = cast("Deps_contra", deps)  # checked above, as far as a type can be at run time
-        clock = options.get("clock")
-        return Runtime(
-            models=self._models,
-            tools=self._tools,
-            deps=given,
-            clock=SystemClock() if clock is None else clock,
-            journal=options.get("journal"),
-            concurrency=self._concurrency,
-            hooks=self._hooks,
-            observers=self._observers + checked_observers(options.get("observers", ())),
-            bind_output=self.output.decode,
-            download=self._download,
-        )
-
     async def _driven(
         self, prompt: str | Sequence[Message], deps: object, options: RunOptions
     ) -> Driver[Deps_contra]:
@@ -474,7 +413,7 @@ class Agent(Generic[Deps_contra, Out_co]):
         known: Iterable[str] = RunOptions.__annotations__,
     ) -> Begun[Deps_contra]:
         require_known(options, known)
-        runtime = self._runtime(deps, options)
+        runtime = self._configured.runtime(deps, options)
         return begun(self.program, prompt, runtime, options)
 
     def _outcome(self, driver: Driver[Deps_contra]) -> Outcome[Run[Out_co], RunFailed]:
@@ -492,11 +431,3 @@ class Agent(Generic[Deps_contra, Out_co]):
                 return run
             case Failure(failed):
                 raise failed
-
-
-def _resolved(given: str | LanguageModel) -> LanguageModel:
-    if not isinstance(given, str):
-        return given
-    from stepfold.providers import resolve_model
-
-    return resolve_model(given)

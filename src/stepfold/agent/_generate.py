@@ -5,8 +5,9 @@ from typing import Never, cast, overload
 
 from typing_extensions import TypeVar, Unpack
 
-from stepfold.agent._agent import NO_DEPS, Agent
+from stepfold.agent._agent import Agent
 from stepfold.agent._checks import require_known
+from stepfold.agent._configured import NO_DEPS
 from stepfold.agent._options import (
     AgentOptions,
     GenerateOptions,

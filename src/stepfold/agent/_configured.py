@@ -1,0 +1,136 @@
+"""What an agent was given, checked once: its program, and what the program's names stand for."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Generic, cast, final
+
+from typing_extensions import TypeVar
+
+from stepfold.agent._checks import (
+    fallbacks_in,
+    names_in,
+    require_deps,
+    require_deps_type,
+    require_known,
+    require_output,
+    require_tools,
+    sorted_out,
+)
+from stepfold.agent._hooks import hooks_of, specs_under
+from stepfold.agent._options import AgentOptions, RunOptions
+from stepfold.agent._output import Output
+from stepfold.agent._program import (
+    AGENT_OPTIONS,
+    checked_concurrency,
+    checked_download,
+    checked_observers,
+    program_of,
+    with_output_tool,
+)
+from stepfold.agent._results import require_result_tool
+from stepfold.loop import Program
+from stepfold.ports import LanguageModel
+from stepfold.shell import (
+    OfferedTool,
+    PrepareStep,
+    RepairToolCall,
+    Runtime,
+    StopCheck,
+    SystemClock,
+    ToolApproval,
+    is_described,
+    tools_by_name,
+)
+from stepfold.values import UsageError
+
+Deps_contra = TypeVar("Deps_contra", contravariant=True, default=object)
+
+NO_DEPS = object()
+
+
+@final
+class Configured(Generic[Deps_contra]):
+    """The arguments of an agent; see `Agent`.
+
+    Raises:
+        UsageError: one of them is wrong; the text names it.
+    """
+
+    def __init__(
+        self,
+        model: str | LanguageModel,
+        deps_type: object,
+        tools: Sequence[OfferedTool[Deps_contra]],
+        output: Output[object],
+        prepare_step: PrepareStep[Deps_contra] | None,
+        repair_tool_call: RepairToolCall[Deps_contra] | None,
+        tool_approval: ToolApproval[Deps_contra] | None,
+        stop_check: StopCheck[Deps_contra] | None,
+        options: AgentOptions,
+    ) -> None:
+        models = (model, *fallbacks_in(options.get("fallback_models", ())))
+        names = names_in(models)
+        require_deps_type(deps_type)
+        require_known(options, AGENT_OPTIONS)
+        require_output(output)
+        require_tools(tools)
+        self._given_models = models
+        self._deps_type = deps_type
+        self._tools, searches, own = sorted_out(tools)
+        self._concurrency = checked_concurrency(options.get("concurrency"))
+        self._observers = checked_observers(options.get("observers", ()))
+        self._download = checked_download(options)
+        table = tools_by_name(self._tools)
+        require_result_tool(output, table)
+        self._hooks = hooks_of(
+            prepare_step,
+            repair_tool_call,
+            tool_approval,
+            stop_check,
+            options.get("refine_tool_input"),
+            table,
+        )
+        for twice in table.keys() & searches:
+            raise UsageError(f"tools: expected one tool of each name, got two of {twice!r}")
+        specs = {**{name: tool.spec for name, tool in table.items()}, **searches}
+        given = with_output_tool(specs_under(self._hooks, specs), output.tool)
+        described = any(map(is_described, self._tools))
+        self._decode = output.decode
+        self.program: Program = program_of(
+            names, given, own, output.spec, self._hooks, options, prepares=described
+        )
+
+    @cached_property
+    def _models(self) -> tuple[LanguageModel, ...]:
+        return tuple(map(_resolved, self._given_models))
+
+    def runtime(self, deps: object, options: RunOptions) -> Runtime[Deps_contra]:
+        """What the names in the program stand for in one run.
+
+        Raises:
+            UsageError: deps are missing or wrong, or the model's id or key is not known.
+        """
+        is_given = deps is not NO_DEPS
+        require_deps(self._deps_type, deps, is_given=is_given, tools=self._tools)
+        given = cast("Deps_contra", deps)  # checked above, as far as a type can be at run time
+        clock = options.get("clock")
+        return Runtime(
+            models=self._models,
+            tools=self._tools,
+            deps=given,
+            clock=SystemClock() if clock is None else clock,
+            journal=options.get("journal"),
+            concurrency=self._concurrency,
+            hooks=self._hooks,
+            observers=self._observers + checked_observers(options.get("observers", ())),
+            bind_output=self._decode,
+            download=self._download,
+        )
+
+
+def _resolved(given: str | LanguageModel) -> LanguageModel:
+    if not isinstance(given, str):
+        return given
+    from stepfold.providers import resolve_model
+
+    return resolve_model(given)
