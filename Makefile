@@ -11,7 +11,7 @@ GATED := $(PURE),src/stepfold/ports/*
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check lint types api contracts test test-wire test-versions nightly bench docs stubs clean
+.PHONY: help demo check lint types api contracts test test-wire test-versions nightly kill kill-workers bench docs stubs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,6 +65,12 @@ test-versions: ## The tests on the other Pythons of this machine, where there ar
 nightly: $(READY) ## The properties at length, and all that can become of a run
 	HYPOTHESIS_PROFILE=nightly $(RUN) pytest properties
 	$(RUN) tests.explorations
+
+kill: $(READY) ## Kill runs and see that law 14 holds: make kill STORE=file|sqlite|postgres N=500
+	$(RUN) tests.kill --store $(or $(STORE),file) --kills $(or $(N),500)
+
+kill-workers: $(READY) ## Kill workers that share the runs of one PostgreSQL
+	$(RUN) tests.kill.workers
 
 bench: $(READY) ## What the loop costs beside a bare loop (PEERS=1: and beside others)
 	$(RUN) tests.bench

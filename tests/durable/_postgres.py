@@ -37,6 +37,15 @@ def postgres() -> Generator[str]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def require_postgres() -> None:
+    """See that there is a server to start.
+
+    Raises:
+        AbsentError: there is none.
+    """
+    _binaries()
+
+
 def _binaries() -> Path:
     """Where the newest server is: Debian keeps them apart, by version, outside of PATH."""
     found = [

@@ -1,0 +1,64 @@
+"""What is killed: thirty steps with parallel tools, some of which must not run twice.
+
+Every tool writes down in a file beside the journal that it has started, and how often. Its result
+is a function of its arguments, so that two runs can be compared.
+"""
+
+import os
+import random
+from pathlib import Path
+
+import anyio
+
+import stepfold as sf
+from stepfold.testing import ScriptedModel, call, reply
+
+STEPS = 30
+
+
+def agent_of(world: Path, *, careless: bool = False, steps: int = STEPS) -> sf.Agent:
+    """Make the agent whose tools write into a file what they do.
+
+    A `careless` one says of all its tools that they may run again, which is a lie.
+    """
+
+    async def done(context: sf.ToolContext[object], name: str, place: str) -> str:
+        line = f"{name} {context.idempotency_key}\n".encode()
+        descriptor = os.open(world, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            os.write(descriptor, line)
+        finally:
+            os.close(descriptor)
+        await anyio.sleep(random.random() / 500)
+        return f"{name} {place}"
+
+    @sf.tool(idempotent=True)
+    async def look(context: sf.ToolContext[object], place: str) -> str:
+        """Look somewhere; harmless."""
+        return await done(context, "look", place)
+
+    @sf.tool(idempotent=careless)
+    async def book(context: sf.ToolContext[object], place: str) -> str:
+        """Book something; not twice."""
+        return await done(context, "book", place)
+
+    script = [
+        reply(
+            f"Step {step}.",
+            call(look, {"place": f"a{step}"}, id=f"a{step}"),
+            call(book, {"place": f"b{step}"}, id=f"b{step}"),
+            call(look, {"place": f"c{step}"}, id=f"c{step}"),
+            call(book, {"place": f"d{step}"}, id=f"d{step}"),
+        )
+        for step in range(steps)
+    ]
+    model = ScriptedModel([*script, reply("Done.")], by_step=True)
+    return sf.Agent(model=model, tools=[look, book], stop_when=sf.never)
+
+
+def started_in(world: Path) -> list[tuple[str, str]]:
+    """Each start of a tool: its name and the key of its call, in order."""
+    if not world.exists():
+        return []
+    lines = world.read_text("utf-8").splitlines()
+    return [(name, key) for name, _, key in (line.partition(" ") for line in lines)]
