@@ -1,12 +1,16 @@
 """The commands and their options; what they do is in the modules beside this one."""
 
 import sys
+from collections.abc import Callable
 from importlib.metadata import version
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from stepfold.cli._setup import Setup
+
+if TYPE_CHECKING:
+    from stepfold.cli._screen import Screen
 
 _EXIT_CODES = (
     "Exit codes: 0 completed, 1 failed, 2 wrong usage, 3 stopped by a condition or a limit, "
@@ -275,6 +279,112 @@ def _explore(
             max_seconds=max_seconds,
             graph=graph,
         )
+    except UsageError as error:
+        screen.complain(str(error))
+        code = 2
+    except OutputClosed:
+        code = 1
+    raise typer.Exit(code)
+
+
+_JOURNAL_EXIT_CODES = "Exit codes: 0 done, 1 the journal and the program part, 2 wrong usage."
+
+JournalFile = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE", help="A journal: a file of durable.FileStore or durable.record."
+    ),
+]
+ProgramName = Annotated[
+    str, typer.Option("--program", metavar="MODULE:NAME", help="An sf.Agent, or an sf.Program.")
+]
+
+
+@app.command("inspect", epilog=_JOURNAL_EXIT_CODES)
+def _inspect(
+    *,
+    file: JournalFile,
+    events: Annotated[bool, typer.Option("--events", help="Show every event, too.")] = False,
+) -> None:
+    """Show the steps of a recorded run: parts, tokens, cost and times. Needs no program."""
+    from stepfold.cli._journals import inspect_file
+
+    _with_journal(lambda screen: inspect_file(file, screen, shows_events=events))
+
+
+@app.command("replay", epilog=_JOURNAL_EXIT_CODES)
+def _replay(
+    *,
+    file: JournalFile,
+    program: ProgramName,
+    allow_other: Annotated[
+        bool,
+        typer.Option("--allow-other", help="Also with another program than it was recorded with."),
+    ] = False,
+) -> None:
+    """Decide a recorded run anew, event by event, without a model and without running a tool.
+
+    Stops at the first event at which the program decides otherwise than it did, and shows which
+    commands were expected (-) and which came (+).
+    """
+    from stepfold.cli._journals import replay_file
+
+    _with_journal(lambda screen: replay_file(file, program, screen, allows_other=allow_other))
+
+
+@app.command("fork", epilog=_JOURNAL_EXIT_CODES)
+def _fork(
+    *,
+    file: JournalFile,
+    at: Annotated[int, typer.Option("--at", metavar="N", help="After which record: see inspect.")],
+    program: ProgramName,
+    new: Annotated[
+        str | None, typer.Option("--run", metavar="NAME", help="The fork's name; RUN-N by default.")
+    ] = None,
+) -> None:
+    """Write a run that begins where a recorded one was, and may go on otherwise.
+
+    The file is written beside FILE. With another program it goes on with that one's tools and
+    model, if N is where a step had come to rest.
+    """
+    from stepfold.cli._journals import fork_file
+
+    _with_journal(lambda screen: fork_file(file, program, screen, at=at, new=new))
+
+
+@app.command("view", epilog=_JOURNAL_EXIT_CODES)
+def _view(
+    *,
+    file: JournalFile,
+    program: Annotated[
+        str | None,
+        typer.Option(
+            "--program",
+            metavar="MODULE:NAME",
+            help="An sf.Agent, or an sf.Program: shows what each event changes in the state.",
+        ),
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="PAGE", help="By default FILE's name, as .html."),
+    ] = None,
+) -> None:
+    """Write a page that shows a recorded run: a timeline, its messages, what each step changed.
+
+    The page is one file, and loads nothing from elsewhere.
+    """
+    from stepfold.cli._journals import view_file
+
+    _with_journal(lambda screen: view_file(file, program, output, screen))
+
+
+def _with_journal(task: "Callable[[Screen], int]") -> None:
+    from stepfold.cli._screen import OutputClosed, Screen
+    from stepfold.values import UsageError
+
+    screen = Screen()
+    try:
+        code = task(screen)
     except UsageError as error:
         screen.complain(str(error))
         code = 2

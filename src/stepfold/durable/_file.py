@@ -234,8 +234,7 @@ class FileStore:
                 case BadLine(start, is_torn=True):
                     file.truncate(start)
                 case BadLine(start):
-                    problem = f"the line at byte {start} is not as it was written"
-                    raise JournalError(JournalDamaged(run, problem))
+                    raise JournalError(JournalDamaged(run, _problem(start)))
         return _Tail(end, version, digests)
 
     def _read(self, run: str) -> Outcome[StoredJournal, JournalMissing | JournalDamaged]:
@@ -354,9 +353,12 @@ def journal_in(
                 payloads[digest] = data
             case BadLine(start, is_torn):
                 if not is_torn:
-                    problem = f"the line at byte {start} is not as it was written"
-                    return records, payloads, problem
+                    return records, payloads, _problem(start)
     return records, payloads, None
+
+
+def _problem(start: int) -> str:
+    return f"the line at byte {start} is not as a journal's lines are written"
 
 
 def _file_name(run: str) -> str:

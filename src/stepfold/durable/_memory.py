@@ -1,7 +1,7 @@
 """A store in memory: for tests, demos, and what need not outlive the process."""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import final
 
@@ -36,6 +36,13 @@ class MemoryStore:
         self._lock = threading.Lock()
         self._runs: dict[str, _Kept] = {}
         self._leases: dict[str, Lease] = {}
+
+    def kept(self) -> Iterator[tuple[str, tuple[JournalRecord, ...], Mapping[str, bytes]]]:
+        """Give each run by name: its records, and its payloads by digest."""
+        with self._lock:
+            runs = dict(self._runs)
+        for run, kept in sorted(runs.items()):
+            yield run, tuple(kept.records), MappingProxyType(dict(kept.payloads))
 
     async def append(
         self, run: str, record: JournalRecord, /, *, expected: int

@@ -27,6 +27,7 @@ from stepfold.loop import (
     step,
     unlike,
 )
+from stepfold.loop.commands import command_id
 from stepfold.ports import (
     JournalDamaged,
     JournalMissing,
@@ -258,10 +259,41 @@ def replayed_states(
         yield first
 
 
-def issued_by(program: Program, state: LoopState, entry: JournalEntry) -> tuple[str, ...]:
-    """What this program decides at an event, in full: the commands with all that they say."""
+def explained(program: Program, recording: Recording, diverged: Diverged) -> str:
+    """Show where a recording and a program part: the event, and what each makes of it, as a diff.
+
+    Lines with `-` are the commands that the recording expects, lines with `+` those of this
+    program in full, others are in both.
+    """
+    if not 0 <= diverged.position < len(recording.records):
+        return f"at the beginning\n- {diverged.expected}\n+ {diverged.got}"
+    record = recording.records[diverged.position]
+    if isinstance(record, BaseRecord):
+        return f"at record {diverged.position + 2}\n- {diverged.expected}\n+ {diverged.got}"
+    event = record.entry.event
+    head = f"at record {diverged.position + 2}, {type(event).__name__}"
+    state = _state_before(program, recording, diverged.position)
     try:
-        transition = step(program, state, entry.event)
+        issued = () if state is None else step(program, state, event).commands
     except IllegalEvent as error:
-        return (f"refused: {error}",)
-    return tuple(repr(command) for command in transition.commands)
+        return f"{head}\n- a legal event\n+ refused: {error}"
+    got = {command_id(command): repr(command) for command in issued}
+    expected = record.entry.commands
+    lines = [f"  {got[name]}" if name in got else f"- {name}" for name in expected]
+    lines += [f"+ {text}" for name, text in got.items() if name not in expected]
+    if not expected and not got:
+        lines = [f"- {diverged.expected}", f"+ {diverged.got}"]
+    elif not got:
+        lines.append("+ nothing")
+    elif not expected:
+        lines.insert(0, "- nothing")
+    return "\n".join((head, *lines))
+
+
+def _state_before(program: Program, recording: Recording, position: int) -> LoopState | None:
+    """The state that an event met, whatever the program's fingerprint is."""
+    states = replayed_states(program, recording, allow_other_program=True)
+    for place, outcome in enumerate(states):
+        if isinstance(outcome, Success) and place == position:
+            return outcome.unwrap()
+    return None
