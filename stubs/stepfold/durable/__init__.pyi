@@ -1,13 +1,24 @@
 from stepfold.durable._file import FileStore
+from stepfold.durable._fork import fork, fork_recording
 from stepfold.durable._journal import RunJournal
 from stepfold.durable._memory import MemoryStore
-from stepfold.durable._recording import Recording, recording_of, replayed
+from stepfold.durable._page import page_of
+from stepfold.durable._recorded import read_recording, record
+from stepfold.durable._recording import (
+    Recording,
+    explained,
+    recording_of,
+    replayed,
+    replayed_states,
+)
 from stepfold.durable._records import BaseRecord, EntryRecord
 from stepfold.durable._resume import DurableOptions, answer, resume, run, take_over
 from stepfold.durable._seal import Seal
+from stepfold.durable._timeline import Change, Span, changes, spans_of
 
 __all__ = (
     "BaseRecord",
+    "Change",
     "DurableOptions",
     "EntryRecord",
     "FileStore",
@@ -15,10 +26,20 @@ __all__ = (
     "Recording",
     "RunJournal",
     "Seal",
+    "Span",
     "answer",
+    "changes",
+    "explained",
+    "fork",
+    "fork_recording",
+    "page_of",
+    "read_recording",
+    "record",
     "recording_of",
     "replayed",
+    "replayed_states",
     "resume",
     "run",
+    "spans_of",
     "take_over",
 )

@@ -1,3 +1,4 @@
+from collections.abc import Iterator, Mapping
 from typing import final
 from stepfold.ports import (
     JournalConflict,
@@ -14,6 +15,7 @@ from stepfold.values import Instant, Outcome
 @final
 class MemoryStore:
     def __init__(self) -> None: ...
+    def kept(self) -> Iterator[tuple[str, tuple[JournalRecord, ...], Mapping[str, bytes]]]: ...
     async def append(
         self, run: str, record: JournalRecord, /, *, expected: int
     ) -> Outcome[int, JournalConflict]: ...

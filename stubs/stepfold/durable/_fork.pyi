@@ -1,0 +1,30 @@
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from stepfold.agent import Agent
+from stepfold.durable._seal import Seal
+from stepfold.loop import LoopState, Program
+from stepfold.ports import JournalStore
+from stepfold.values import Message
+
+async def fork(
+    agent: Agent[object, object] | Program,
+    store: JournalStore,
+    run_id: str,
+    new: str,
+    /,
+    *,
+    at: int,
+    say: str | Sequence[Message] = (),
+    seal: Seal | None = None,
+) -> LoopState: ...
+def fork_recording(
+    agent: Agent[object, object] | Program,
+    path: str | PathLike[str],
+    new: str,
+    /,
+    *,
+    at: int,
+    say: str | Sequence[Message] = (),
+    seal: Seal | None = None,
+) -> Path: ...
