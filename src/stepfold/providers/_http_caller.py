@@ -22,6 +22,12 @@ from stepfold.values import ModelError, ModelWarning
 D = TypeVar("D", bound=Dialect)
 
 _SHORTEST_SECRET = 8
+# What these say may be told in a message: the name of a model, above all.
+_HARMLESS = frozenset(
+    {"accept", "anthropic-beta", "anthropic-version", "content-type", "user-agent"}
+    | {"ai-gateway-auth-method", "ai-gateway-protocol-version", "ai-language-model-id"}
+    | {"ai-language-model-specification-version", "ai-language-model-streaming"}
+)
 
 
 @final
@@ -146,7 +152,7 @@ def secrets_of(request: HttpRequest) -> tuple[str, ...]:
     return tuple(
         secret
         for name, value in request.headers
-        if name not in {"content-type", "accept", "user-agent"}
+        if name not in _HARMLESS
         for secret in (value, value.rpartition(" ")[2])
         if len(secret) >= _SHORTEST_SECRET
     )

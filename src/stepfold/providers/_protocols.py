@@ -34,6 +34,12 @@ def _bedrock_converse() -> AnyCodec:
     return CONVERSE_CODEC
 
 
+def _ai_gateway() -> AnyCodec:
+    from stepfold.providers.ai_gateway import GATEWAY_CODEC
+
+    return GATEWAY_CODEC
+
+
 def _google_generate() -> AnyCodec:
     from stepfold.providers.google_generate import GOOGLE_CODEC
 
@@ -53,6 +59,7 @@ def _openai_responses() -> AnyCodec:
 
 
 PROTOCOLS: tuple[ProtocolEntry, ...] = (
+    ProtocolEntry("ai-gateway", "gateway", _ai_gateway),
     ProtocolEntry("anthropic-messages", "anthropic", _anthropic_messages),
     ProtocolEntry("bedrock-converse", "bedrock", _bedrock_converse),
     ProtocolEntry("google-generate", "google", _google_generate),

@@ -35,6 +35,12 @@ def _bedrock(model_id: str) -> LanguageModel:
     return bedrock(model_id)
 
 
+def _gateway(model_id: str) -> LanguageModel:
+    from stepfold.providers.ai_gateway import gateway
+
+    return gateway(model_id)
+
+
 def _google(model_id: str) -> LanguageModel:
     from stepfold.providers.google_generate import google
 
@@ -88,6 +94,12 @@ PROVIDERS: tuple[ProviderEntry, ...] = tuple(
                 "Amazon Bedrock; needs AWS_REGION and AWS_BEARER_TOKEN_BEDROCK, or the "
                 "access key of an account",
                 _bedrock,
+            ),
+            ProviderEntry(
+                "gateway",
+                "every hosted provider over the AI Gateway, as gateway/openai/gpt-5.4; "
+                "needs AI_GATEWAY_API_KEY",
+                _gateway,
             ),
             ProviderEntry("google", "Google; needs GEMINI_API_KEY", _google),
             ProviderEntry("local", "a small model on this machine, without a key", _local),

@@ -13,6 +13,7 @@ from stepfold.providers._http_model import HttpModel, WireCodec, WireDecoder, ht
 from stepfold.providers._protocols import PROTOCOLS, ProtocolEntry, protocol_named
 from stepfold.providers._registry import PROVIDERS, ProviderEntry, resolve_model
 from stepfold.providers._replies import reply_object, violation
+from stepfold.providers.ai_gateway import GatewayDialect, GatewayModel, gateway
 from stepfold.providers.anthropic_messages import MessagesDialect, MessagesModel, anthropic
 from stepfold.providers.bedrock_converse import (
     AwsCredentials,
@@ -49,6 +50,8 @@ __all__ = (
     "Endpoint",
     "EventReader",
     "EventStream",
+    "GatewayDialect",
+    "GatewayModel",
     "GoogleDialect",
     "GoogleModel",
     "HttpEmbeddingModel",
@@ -68,6 +71,7 @@ __all__ = (
     "chat_model",
     "cohere_embedding",
     "cohere_reranking",
+    "gateway",
     "google",
     "http_model",
     "openai",
