@@ -263,6 +263,68 @@ def loops_are_exact() -> None:
     )
 
 
+# --- agents -----------------------------------------------------------------------------------
+
+
+agent = sf.Agent(model="openai/gpt-5.4", output=sf.object_of(Answer))
+knowing = sf.Agent(model="openai/gpt-5.4", deps_type=Question)
+
+
+def prompt_of(question: Question) -> str:
+    return question.text
+
+
+def shared(text: str) -> str:
+    return text
+
+
+ROUTES = sf.to("parse", "when it can be read", parse) | sf.to("slow", "otherwise", slow)
+
+
+def agents_are_exact() -> None:
+    assert_type(agent.stage(prompt_of), sf.Stage[Question, Answer, sf.RunFailed])
+    assert_type(
+        parse.then(agent.stage(lambda it: it.text)),
+        sf.Stage[str, Answer, Unreadable | sf.RunFailed],
+    )
+    assert_type(knowing.stage(prompt_of, deps=Question("?")), sf.Stage[Question, str, sf.RunFailed])
+    assert_type(
+        sf.model_stage(prompt_of, model="openai/gpt-5.4"), sf.Stage[Question, str, sf.RunFailed]
+    )
+    assert_type(
+        sf.model_stage(prompt_of, model="openai/gpt-5.4", output=sf.object_of(Answer)),
+        sf.Stage[Question, Answer, sf.RunFailed],
+    )
+
+
+def routes_are_exact() -> None:
+    assert_type(ROUTES, sf.Routes[str, Question | int, Unreadable | Offline])
+    assert_type(
+        sf.route(ROUTES, model="openai/gpt-5.4", prompt=shared),
+        sf.Stage[str, Question | int, Unreadable | Offline | sf.NotRouted],
+    )
+
+
+@sf.stage
+def gather(questions: tuple[Question, ...]) -> Summary:
+    return Summary(len(questions))
+
+
+def plans_are_exact() -> None:
+    assert_type(
+        sf.orchestrate(words, parse, gather, at_most=3),
+        sf.Stage[str, Summary, Unreadable | sf.BoundReached[int]],
+    )
+    assert_type(
+        parse.then(sf.await_input(bool, name="ok", ask=lambda it: it.text)),
+        sf.Stage[str, bool, Unreadable],
+    )
+    assert_type(
+        parse.then(sf.await_input_with(bool, name="ok", ask=lambda it: it.text)),
+        sf.Stage[str, tuple[Question, bool], Unreadable],
+    )
+
+
 async def running_is_exact() -> None:
     assert_type(await parse.run(""), sf.Outcome[Question, Unreadable])
     assert_type(await count.value("x"), int)
@@ -326,6 +388,18 @@ sf.pure(3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 sf.fallible(plain)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 sf.given(3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 sf.sleep("long")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+agent.stage("Answer.")  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType]
+knowing.stage(prompt_of)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+knowing.stage(prompt_of, deps="?")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+words >> agent.stage(prompt_of)  # type: ignore[arg-type]  # pyright: ignore[reportOperatorIssue, reportUnusedExpression]
+sf.to("parse", "when it can be read", parse) | sf.to("sum up", "otherwise", summarise)  # type: ignore[arg-type]  # pyright: ignore[reportOperatorIssue, reportUnusedExpression]
+sf.route(parse, model="openai/gpt-5.4", prompt=shared)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+sf.route(ROUTES, model="openai/gpt-5.4", prompt=prompt_of)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+sf.orchestrate(words, summarise, gather, at_most=3)  # type: ignore[misc]  # pyright: ignore[reportArgumentType]
+sf.orchestrate(words, parse, summarise, at_most=3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+sf.orchestrate(count, parse, gather, at_most=3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+sf.orchestrate(words, parse, gather)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+sf.await_input(bool, name="ok", ask=count)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
 async def what_is_refused() -> None:

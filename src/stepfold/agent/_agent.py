@@ -1,7 +1,7 @@
 """`Agent`: a program and what it stands for, under one roof. The loop itself is elsewhere."""
 
 from collections.abc import Iterable, Sequence
-from typing import Generic, cast, final, overload
+from typing import cast, final, overload
 
 import anyio
 from typing_extensions import TypeForm, TypeVar, Unpack
@@ -19,6 +19,7 @@ from stepfold.agent._options import AgentOptions, RunOptions, StreamOptions
 from stepfold.agent._output import Output, text
 from stepfold.agent._run import Run, RunFailed, failure_text
 from stepfold.agent._run_stream import RunStream
+from stepfold.agent._stages import AsStage
 from stepfold.agent._transforms import (
     Parts,
     StreamControl,
@@ -62,7 +63,7 @@ Out = TypeVar("Out")
 
 
 @final
-class Agent(Generic[Deps_contra, Out_co]):
+class Agent(AsStage[Deps_contra, Out_co]):
     """A model with tools, instructions and a promise of an output.
 
     Nothing here changes once it is made, so an agent may serve any number of runs at once.
@@ -398,12 +399,10 @@ class Agent(Generic[Deps_contra, Out_co]):
         journal = given.runtime.journal
         if journal is not None:
             await journal.begin(given.header)
-        driver = await driven(
-            given.program, given.first, given.runtime, given.cancel, given.steering
+        first, runtime, child = given.first, given.runtime, given.child
+        return await driven(
+            given.program, first, runtime, given.cancel, given.steering, child=child
         )
-        if given.child is not None:
-            given.child.end(driver.state)
-        return driver
 
     def _begin(
         self,

@@ -10,6 +10,7 @@ from attrs import evolve, frozen
 from stepfold.agent._checks import json_object, require_options
 from stepfold.agent._options import RunOptions
 from stepfold.loop import JournalHeader, Program, Transition, begin, command_ids, standardise_prompt
+from stepfold.pipeline import StageContext
 from stepfold.shell import CancelHandle, ChildRun, Runtime, Steering, ToolContext
 from stepfold.values import EMPTY_OBJECT, Message, UsageError
 
@@ -76,6 +77,8 @@ def _child_of(parent: object, program: Program) -> ChildRun | None:
     """
     if parent is None:
         return None
+    if isinstance(parent, StageContext):
+        return None if parent.children is None else parent.children.begin(program.limits)
     if not isinstance(parent, ToolContext):
         raise UsageError(f"parent: expected the ToolContext of a tool call, got {parent!r:.200}")
     if parent.children is None:

@@ -1,6 +1,6 @@
 """`generate_text` and `stream_text`: the agent's loop without an agent."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Never, cast, overload
 
 from typing_extensions import TypeVar, Unpack
@@ -17,12 +17,15 @@ from stepfold.agent._options import (
 )
 from stepfold.agent._output import Output
 from stepfold.agent._program import AGENT_OPTIONS
-from stepfold.agent._run import Run
+from stepfold.agent._run import Run, RunFailed
 from stepfold.agent._run_stream import RunStream
 from stepfold.loop import is_step_count
+from stepfold.pipeline import Stage
+from stepfold.ports import LanguageModel
 from stepfold.shell import OfferedTool, PrepareStep, RepairToolCall, StopCheck, ToolApproval
 from stepfold.values import Message, UsageError
 
+A = TypeVar("A")
 D = TypeVar("D")
 Out = TypeVar("Out")
 
@@ -152,6 +155,48 @@ def stream_text(
     """
     agent, own = _agent_of(tools, output, options, StreamTextOptions.__annotations__)
     return agent.stream(prompt, deps=deps, **cast("StreamOptions", own))
+
+
+@overload
+def model_stage(
+    prompt: Callable[[A], str | Sequence[Message]],
+    /,
+    *,
+    model: str | LanguageModel,
+    output: None = None,
+    **options: Unpack[AgentOptions],
+) -> Stage[A, str, RunFailed]: ...
+@overload
+def model_stage(
+    prompt: Callable[[A], str | Sequence[Message]],
+    /,
+    *,
+    model: str | LanguageModel,
+    output: Output[Out],
+    **options: Unpack[AgentOptions],
+) -> Stage[A, Out, RunFailed]: ...
+def model_stage(
+    prompt: Callable[[A], str | Sequence[Message]],
+    /,
+    *,
+    model: str | LanguageModel,
+    output: Output[object] | None = None,
+    **options: Unpack[AgentOptions],
+) -> Stage[A, object, RunFailed]:
+    """Make a stage of a pipeline that asks a model once: `generate_text` as a stage.
+
+    Args:
+        prompt: Makes the prompt of what the stage is given.
+        model: A model, or its id.
+        output: What the stage gives: text by default, or `object_of(…)`.
+        options: See `AgentOptions`.
+
+    Raises:
+        UsageError: an argument is wrong.
+    """
+    given = cast("GenerateOptions[Never]", {**options, "model": model})
+    agent, _ = _agent_of((), output, given)
+    return agent.stage(prompt)
 
 
 _RUN_OPTIONS = frozenset(StreamOptions.__annotations__)

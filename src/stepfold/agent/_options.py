@@ -7,6 +7,7 @@ from typing_extensions import TypedDict, TypeVar
 
 from stepfold.agent._transforms import StreamTransform
 from stepfold.loop import Limits, Named, RetryPolicy, StopCondition, Timeouts
+from stepfold.pipeline import StageContext
 from stepfold.ports import Clock, Download, Journal, LanguageModel
 from stepfold.shell import (
     CancelHandle,
@@ -40,7 +41,8 @@ class RunOptions(ObserverOptions, total=False):
     write down what happens, for `replay`. `clock` is where the time of events comes from.
     `run_id` names the run and `seed` decides the jitter of retries; both are new by default.
     `parent` is the context of the tool call that begins this run, which then keeps to what is left
-    of the tool's grant and is named after the call; what it spends counts in the run that called.
+    of the tool's grant and is named after the call; what it spends counts in the run that called;
+    a stage of a pipeline gives its `StageContext`.
     `steering` is a handle by which the run can be spoken to.
     `runtime_context` is data that goes with the run: tools, policies and the prepare function see
     it, which may also replace it. It becomes a part of the state, as JSON.
@@ -52,7 +54,7 @@ class RunOptions(ObserverOptions, total=False):
     clock: Clock | None
     run_id: str | None
     seed: int | None
-    parent: ToolContext[object] | None
+    parent: ToolContext[object] | StageContext | None
     runtime_context: Mapping[str, object] | None
 
 

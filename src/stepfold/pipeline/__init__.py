@@ -5,20 +5,27 @@ together by methods and operators, and what comes out is a stage again, and a va
 """
 
 from stepfold.pipeline import commands, events, notes
+from stepfold.pipeline._context import StageContext
 from stepfold.pipeline._ends import Crashed, Finished, OpenInput, PipelineEnd, Suspended
 from stepfold.pipeline._execute import PipelineOptions
 from stepfold.pipeline._make import (
     Case,
     When,
+    await_input,
+    await_input_with,
     case,
+    chosen,
+    contextual,
     fallible,
     given,
     identity,
+    orchestrate,
     pure,
     sleep,
     stage,
     when,
 )
+from stepfold.pipeline._nodes import Node
 from stepfold.pipeline._open import open_inputs, pending
 from stepfold.pipeline._reading import carried_out
 from stepfold.pipeline._results import (
@@ -45,6 +52,7 @@ __all__ = (
     "Fan",
     "Finished",
     "Improve",
+    "Node",
     "NotRouted",
     "OpenInput",
     "PipelineEnd",
@@ -53,6 +61,7 @@ __all__ = (
     "PipelineState",
     "Revision",
     "Stage",
+    "StageContext",
     "StageCrashed",
     "Suspended",
     "TimedOut",
@@ -60,17 +69,22 @@ __all__ = (
     "Verdict",
     "When",
     "Wiring",
+    "await_input",
+    "await_input_with",
     "begin",
     "branch",
     "carried_out",
     "case",
+    "chosen",
     "commands",
+    "contextual",
     "events",
     "fallible",
     "given",
     "identity",
     "notes",
     "open_inputs",
+    "orchestrate",
     "parallel",
     "parallel_all",
     "pending",

@@ -2,6 +2,7 @@
 
 import math
 
+from stepfold.schema import form_of
 from stepfold.values import UsageError
 
 
@@ -50,6 +51,15 @@ def require_seconds(where: str, given: object) -> None:
     if math.isfinite(number) and number >= 0:
         return
     raise UsageError(f"{where}: expected a finite number of seconds, got {given!r:.100}")
+
+
+def require_form(where: str, form: object) -> None:
+    """Refuse a type that has no JSON form.
+
+    Raises:
+        UsageError: it has none, so that nobody could give a value of it.
+    """
+    form_of(form, where=where)
 
 
 def require_name(where: str, given: object) -> None:

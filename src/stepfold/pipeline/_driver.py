@@ -9,15 +9,16 @@ exit, and a cancellation that came from outside, are raised on as they are.
 """
 
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from types import CoroutineType
-from typing import Final, TypeAlias, cast, final
+from typing import Final, cast, final
 
 import anyio
 import anyio.abc
 import anyio.lowlevel
 from attrs import frozen
 
+from stepfold.pipeline._context import StageContext
 from stepfold.pipeline._reading import answer_of
 from stepfold.pipeline._state import PipelineState, Transition
 from stepfold.pipeline._step import step
@@ -33,12 +34,9 @@ from stepfold.pipeline.events import (
     StageTimedOut,
     Waited,
 )
-from stepfold.pipeline.notes import Note
+from stepfold.pipeline.notes import Tell
 from stepfold.ports import Clock
-from stepfold.shell import LoopWaiting, SpuriousCancellationError
-
-Tell: TypeAlias = Callable[[Note], object]
-"""Who is told what a pipeline decided."""
+from stepfold.shell import ChildRuns, LoopWaiting, SpuriousCancellationError
 
 
 @final
@@ -55,9 +53,15 @@ class Driver:
     """Carries one run of a pipeline on until it ends, or rests."""
 
     def __init__(
-        self, wiring: Wiring, first: Transition, clock: Clock, tell: Tell | None = None
+        self,
+        wiring: Wiring,
+        first: Transition,
+        clock: Clock,
+        tell: Tell | None = None,
+        children: ChildRuns | None = None,
     ) -> None:
         self.state: PipelineState = first.state
+        self._children = children
         self._wiring = wiring
         self._clock = clock
         self._tell = tell
@@ -115,7 +119,8 @@ class Driver:
     def _begin(self, command: RunStage, work: Work) -> None:
         """Call a function; what it gives to be awaited is left for later."""
         try:
-            result = work.function(command.given)
+            given = self._in_context(command) if work.wants_context else command.given
+            result = work.function(given)
         except Exception as error:  # noqa: BLE001 - a defect of the stage, not of ours
             self.feed(self._event_of_error(command.key, error))
             return
@@ -123,6 +128,11 @@ class Driver:
             self._jobs.append(_Job(command, cast("Awaitable[object]", result)))
         else:
             self.feed(self._read(command, work, result))
+
+    def _in_context(self, command: RunStage) -> StageContext:
+        title = self._wiring.code[command.instruction].title
+        run, key = self.state.run, command.key
+        return StageContext(command.given, run, key, title, self._clock, self._children, self._tell)
 
     def _read(self, command: RunStage, work: Work, result: object) -> StageEvent:
         """What a function returned, as an event."""

@@ -1,20 +1,22 @@
 """Running a pipeline in memory."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from typing_extensions import TypedDict
 
-from stepfold.pipeline._driver import Driver, Tell
+from stepfold.loop import Limits
+from stepfold.loop.commands import Grant
+from stepfold.pipeline._driver import Driver
 from stepfold.pipeline._ends import Crashed, Finished
 from stepfold.pipeline._nodes import Node
 from stepfold.pipeline._run import PipelineRun, StageCrashed
 from stepfold.pipeline._step import begin
 from stepfold.pipeline._wiring import Wiring
-from stepfold.pipeline.notes import Note
+from stepfold.pipeline.notes import Note, Tell
 from stepfold.ports import Clock
-from stepfold.shell import SystemClock
-from stepfold.values import Outcome, UsageError
+from stepfold.shell import ChildRuns, SystemClock
+from stepfold.values import Outcome, Price, UsageError
 
 
 class PipelineOptions(TypedDict, total=False):
@@ -22,10 +24,15 @@ class PipelineOptions(TypedDict, total=False):
 
     `observers` are told each note, in order, before the run goes on; what they raise ends it.
     `clock` is where the time of events comes from. `run_id` names the run, and `seed` decides
-    the jitter of pauses; both are new by default.
+    the jitter of pauses; both are new by default. `limits` are what all agents within may spend
+    together of tokens, cost and tool calls: each takes what it may spend when it begins, and puts
+    back what it left, so side by side the first takes all, unless agents have limits of their own.
+    `prices` says what tokens cost, by ids of models, beside what the agents know.
     """
 
     observers: Sequence[Tell]
+    limits: Limits | None
+    prices: Mapping[str, Price] | None
     clock: Clock | None
     run_id: str | None
     seed: int | None
@@ -56,7 +63,8 @@ async def run_in_memory(
     run_id = f"run-{secrets.token_hex(8)}" if run_id is None else run_id
     seed = secrets.randbits(63) if seed is None else seed
     first = begin(wiring, given, run=run_id, seed=seed, at=clock.now())
-    driver = Driver(wiring, first, clock, _telling(options.get("observers", ())))
+    children = _children(run_id, options)
+    driver = Driver(wiring, first, clock, _telling(options.get("observers", ())), children)
     await driver.run()
     end = driver.state.end
     if isinstance(end, Finished):
@@ -67,6 +75,20 @@ async def run_in_memory(
     raise crashed from (
         driver.cause_of(end.exception, end.message) if isinstance(end, Crashed) else None
     )
+
+
+def _children(run_id: str, options: PipelineOptions) -> ChildRuns | None:
+    """What the agents within may spend, if there is a limit."""
+    limits = options.get("limits")
+    if limits is None:
+        return None
+    if limits.steps is not None or limits.calls_of or limits.wrap_up_tokens is not None:
+        raise UsageError(
+            "run, limits: expected tokens, cost or tool_calls, which agents can share, got "
+            f"{limits!r}: give steps, calls_of and wrap_up_tokens to the agents"
+        )
+    grant = Grant(limits.tokens, limits.cost, limits.tool_calls)
+    return ChildRuns(run_id, limits, grant, options.get("prices") or {})
 
 
 def _telling(observers: Sequence[Tell]) -> Tell | None:

@@ -1,21 +1,42 @@
 """How stages are made of functions, and the small ones that need none."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic, Never, cast, final, overload
 
 from typing_extensions import TypeForm, TypeVar
 
 from stepfold.pipeline._cases import Kind, kinds_of
-from stepfold.pipeline._checks import require_seconds, require_stage
-from stepfold.pipeline._nodes import NOTHING, Choice, Given, Leaf, Node, Sleep
+from stepfold.pipeline._checks import (
+    require_bound,
+    require_form,
+    require_name,
+    require_seconds,
+    require_stage,
+)
+from stepfold.pipeline._context import StageContext
+from stepfold.pipeline._nodes import (
+    NOTHING,
+    Awaited,
+    Choice,
+    Counted,
+    Each,
+    Given,
+    Leaf,
+    Node,
+    Sleep,
+    in_sequence,
+)
+from stepfold.pipeline._results import BoundReached
 from stepfold.pipeline._stage import Cases, Stage
 from stepfold.pipeline._works import (
+    SPREAD,
     AnyFunction,
     FirstHolding,
     Reading,
     Work,
     name_of,
     plain,
+    taken_by,
     work_of,
 )
 from stepfold.values import Outcome
@@ -25,6 +46,7 @@ B = TypeVar("B")
 C = TypeVar("C")
 E = TypeVar("E")
 F = TypeVar("F")
+G = TypeVar("G")
 T = TypeVar("T")
 S = TypeVar("S", default=Never)
 X = TypeVar("X", default=Never)
@@ -90,6 +112,88 @@ def sleep(seconds: float, /) -> Stage[A, A, Never]:
     """Wait for so many seconds, and give what was given."""
     require_seconds("sleep", seconds)
     return Stage(Sleep(seconds))
+
+
+def contextual(
+    name: str, function: Callable[[StageContext], Awaitable[Outcome[B, E]]], prompt: object
+) -> Stage[Never, B, E]:
+    """A stage of what begins runs of its own: it is told where in a pipeline it is.
+
+    `prompt` is the function that the stage is shown and known by.
+    """
+    work = Work(
+        name_of(prompt, name),
+        cast("AnyFunction", function),
+        Reading.OUTCOME,
+        may_wait=True,
+        wants_context=True,
+        takes=taken_by(prompt),
+    )
+    return Stage(Leaf(work))
+
+
+def chosen(
+    name: str,
+    chooser: Callable[[StageContext], Awaitable[Outcome[object, F]]],
+    labels: tuple[str, ...],
+    arms: tuple[Node, ...],
+) -> Stage[Never, object, object]:
+    """One of several stages, by the number that a chooser gives; if that fails, so does this."""
+    function = cast("AnyFunction", chooser)
+    work = Work(name, function, Reading.OUTCOME, may_wait=True, wants_context=True)
+    return Stage(Choice(work, labels, arms))
+
+
+def await_input(form: TypeForm[T], /, *, name: str, ask: Callable[[A], str]) -> Stage[A, T, Never]:
+    """Wait for an input of this type from a person or another system.
+
+    `name` is what it is answered by, once in a pipeline, and `ask` makes the question. A pipeline
+    with this needs a journal: see `Stage.start`.
+
+    Raises:
+        UsageError: the type has no JSON form, the name is none, or `ask` is no plain function.
+    """
+    return Stage(_awaited(form, name, ask, keeps=False))
+
+
+def await_input_with(
+    form: TypeForm[T], /, *, name: str, ask: Callable[[A], str]
+) -> Stage[A, tuple[A, T], Never]:
+    """As `await_input`, but gives what was given together with the input."""
+    return Stage(_awaited(form, name, ask, keeps=True))
+
+
+def _awaited(form: object, name: str, ask: object, *, keeps: bool) -> Node:
+    require_name("await_input, name", name)
+    require_form(f"await_input {name}", form)
+    function = plain("await_input, ask", cast("AnyFunction", ask), "ask")
+    work = work_of("await_input, ask", function, Reading.VALUE, "ask")
+    return Awaited(name, form, work, keeps)
+
+
+def orchestrate(
+    plan: Stage[A, Sequence[T], E],
+    worker: Stage[T, B, F],
+    combine: Stage[tuple[B, ...], C, G],
+    /,
+    *,
+    at_most: int,
+) -> Stage[A, C, E | F | G | BoundReached[int]]:
+    """Have tasks planned, each done by a worker, all at once, and their results combined.
+
+    A plan of more than `at_most` tasks fails with `BoundReached`, before any is begun. Results
+    are in the order of the tasks; the first failure is that of the whole.
+
+    Raises:
+        UsageError: an argument is wrong.
+    """
+    for where, part in (("plan", plan), ("worker", worker), ("combine", combine)):
+        require_stage(f"orchestrate, {where}", part, Stage)
+    require_bound("orchestrate, at_most", at_most)
+    counted = in_sequence(Leaf(Work("tasks", SPREAD, Reading.VALUE)), Counted(at_most))
+    tasks = in_sequence(plan.node, counted)
+    done = in_sequence(tasks, Each(worker.node, at_most, settles=False))
+    return Stage(in_sequence(done, combine.node))
 
 
 @final

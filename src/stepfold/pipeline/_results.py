@@ -2,7 +2,7 @@
 
 from typing import Generic, TypeAlias, final
 
-from attrs import frozen
+from attrs import field, frozen
 from typing_extensions import TypeVar
 
 B_co = TypeVar("B_co", covariant=True)
@@ -34,9 +34,13 @@ class BoundReached(Generic[B_co]):
 @final
 @frozen(order=False)
 class NotRouted:
-    """A model that was to choose a route chose none; `answer` is what it said."""
+    """A model that was to choose a route chose none.
+
+    `answer` is what it said, and `message` what was wrong with it, or with the model.
+    """
 
     answer: str
+    message: str = field(default="", kw_only=True)
 
 
 @final

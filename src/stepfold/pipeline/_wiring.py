@@ -35,6 +35,7 @@ from stepfold.pipeline._nodes import (
     Together,
 )
 from stepfold.pipeline._works import READ_VERDICT, Work
+from stepfold.values import UsageError
 
 
 @final
@@ -131,7 +132,20 @@ def wiring_of(node: Node) -> Wiring:
                 begun = writer.write(wanted)
                 break
         else:
-            return Wiring(tuple(writer.code), written or SUCCEEDED)
+            return _checked(Wiring(tuple(writer.code), written or SUCCEEDED))
+
+
+def _checked(wiring: Wiring) -> Wiring:
+    """Refuse two inputs of one name, since nobody could say which one an answer is for.
+
+    Raises:
+        UsageError: there are two.
+    """
+    names = wiring.inputs
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"await_input: expected names that differ, got two of {name!r}")
+    return wiring
 
 
 @final

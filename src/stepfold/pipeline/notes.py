@@ -1,14 +1,17 @@
 """What a pipeline decided: past-tense facts for those who watch."""
 
+from collections.abc import Callable
 from typing import Literal, TypeAlias, final
 
 from attrs import frozen
 
 from stepfold.pipeline._ends import PipelineEnd
 from stepfold.pipeline.events import StageKey
+from stepfold.shell import Observation
 from stepfold.values import Instant
 
 __all__ = (
+    "AgentTold",
     "FanFinished",
     "FanStarted",
     "InputAsked",
@@ -17,6 +20,7 @@ __all__ = (
     "Result",
     "StageFinished",
     "StageStarted",
+    "Tell",
 )
 
 Result: TypeAlias = Literal["succeeded", "failed", "raised", "stopped", "timed-out"]
@@ -85,7 +89,20 @@ class PipelineEnded:
     at: Instant
 
 
+@final
+@frozen(order=False)
+class AgentTold:
+    """An agent within the pipeline did something: `seen` is what its observers are told."""
+
+    key: StageKey
+    stage: str
+    seen: Observation
+
+
 Note: TypeAlias = (
-    StageStarted | StageFinished | FanStarted | FanFinished | InputAsked | PipelineEnded
+    StageStarted | StageFinished | FanStarted | FanFinished | InputAsked | PipelineEnded | AgentTold
 )
-"""What a pipeline may decide."""
+"""What those who watch a pipeline may be told."""
+
+Tell: TypeAlias = Callable[[Note], object]
+"""Who is told."""

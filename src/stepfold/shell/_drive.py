@@ -12,6 +12,7 @@ from stepfold.loop.commands import CallModel, Command, RunTool
 from stepfold.loop.events import Event
 from stepfold.ports import BLOCKING
 from stepfold.shell._cancel import CancelHandle
+from stepfold.shell._children import ChildRun
 from stepfold.shell._driver import OUTER, Driver
 from stepfold.shell._runtime import Runtime
 from stepfold.shell._steering import Steering
@@ -46,13 +47,20 @@ async def driven(
     cancel: CancelHandle | None,
     steering: Steering | None = None,
     events: Sequence[Event] = (),
+    child: ChildRun | None = None,
 ) -> Driver[D]:
     """As `drive`, but lets events happen first, and gives the driver.
 
-    The driver knows the exception behind a failure.
+    The driver knows the exception behind a failure. A run that belongs to another gives back what
+    it has not spent, also where it is cancelled.
     """
     if program.timeouts.of_chunks:
-        return await _read(StreamDriver(program, first, runtime, cancel, steering), events)
+        reader = StreamDriver(program, first, runtime, cancel, steering)
+        try:
+            return await _read(reader, events)
+        finally:
+            if child is not None:
+                child.end(reader.state)
     driver = Driver(program, first, runtime, LoopWaiting(), cancel, steering)
     driver.check()
     try:
@@ -63,6 +71,8 @@ async def driven(
         await driver.cancel(OUTER)
         raise
     finally:
+        if child is not None:
+            child.end(driver.state)
         await driver.keeper.aclose()
     return driver
 

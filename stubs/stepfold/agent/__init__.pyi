@@ -8,7 +8,7 @@ from stepfold.agent._answers import (
     tool_error,
     tool_output,
 )
-from stepfold.agent._generate import generate_text, stream_text
+from stepfold.agent._generate import generate_text, model_stage, stream_text
 from stepfold.agent._options import (
     AgentOptions,
     GenerateOptions,
@@ -20,6 +20,7 @@ from stepfold.agent._output import Output, array_of, choice_of, json, object_of,
 from stepfold.agent._output_partial import PartialOutput
 from stepfold.agent._output_wire import Strategy
 from stepfold.agent._results import result_of
+from stepfold.agent._routes import Routes, route, to
 from stepfold.agent._run import Run, RunFailed
 from stepfold.agent._run_stream import RunStream
 from stepfold.agent._smooth import Chunking, smooth_stream
@@ -37,6 +38,7 @@ __all__ = (
     "PartTransform",
     "PartialOutput",
     "Pause",
+    "Routes",
     "Run",
     "RunFailed",
     "RunOptions",
@@ -52,11 +54,14 @@ __all__ = (
     "deny",
     "generate_text",
     "json",
+    "model_stage",
     "object_of",
     "result_of",
+    "route",
     "smooth_stream",
     "stream_text",
     "text",
+    "to",
     "tool_error",
     "tool_output",
 )

@@ -1,11 +1,12 @@
 from collections.abc import Sequence
-from typing import Generic, final, overload
+from typing import final, overload
 from typing_extensions import TypeForm, TypeVar, Unpack
 from stepfold.agent._answers import AnyAnswer
 from stepfold.agent._options import AgentOptions, RunOptions, StreamOptions
 from stepfold.agent._output import Output
 from stepfold.agent._run import Run, RunFailed
 from stepfold.agent._run_stream import RunStream
+from stepfold.agent._stages import AsStage
 from stepfold.loop import LoopState, Program
 from stepfold.ports import Clock, Journal, LanguageModel
 from stepfold.shell import (
@@ -24,7 +25,7 @@ Out_co = TypeVar("Out_co", covariant=True, default=str)
 Out = TypeVar("Out")
 
 @final
-class Agent(Generic[Deps_contra, Out_co]):
+class Agent(AsStage[Deps_contra, Out_co]):
     def __init__(
         self,
         *,

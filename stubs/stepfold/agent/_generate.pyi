@@ -1,13 +1,16 @@
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import overload
 from typing_extensions import TypeVar, Unpack
-from stepfold.agent._options import GenerateOptions, StreamTextOptions
+from stepfold.agent._options import AgentOptions, GenerateOptions, StreamTextOptions
 from stepfold.agent._output import Output
-from stepfold.agent._run import Run
+from stepfold.agent._run import Run, RunFailed
 from stepfold.agent._run_stream import RunStream
+from stepfold.pipeline import Stage
+from stepfold.ports import LanguageModel
 from stepfold.shell import OfferedTool
 from stepfold.values import Message
 
+A = TypeVar("A")
 D = TypeVar("D")
 Out = TypeVar("Out")
 
@@ -87,3 +90,21 @@ def stream_text(
     output: Output[Out],
     **options: Unpack[StreamTextOptions[D]],
 ) -> RunStream[Out]: ...
+@overload
+def model_stage(
+    prompt: Callable[[A], str | Sequence[Message]],
+    /,
+    *,
+    model: str | LanguageModel,
+    output: None = None,
+    **options: Unpack[AgentOptions],
+) -> Stage[A, str, RunFailed]: ...
+@overload
+def model_stage(
+    prompt: Callable[[A], str | Sequence[Message]],
+    /,
+    *,
+    model: str | LanguageModel,
+    output: Output[Out],
+    **options: Unpack[AgentOptions],
+) -> Stage[A, Out, RunFailed]: ...

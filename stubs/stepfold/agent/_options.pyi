@@ -3,6 +3,7 @@ from typing import Generic, Required
 from typing_extensions import TypedDict, TypeVar
 from stepfold.agent._transforms import StreamTransform
 from stepfold.loop import Limits, Named, RetryPolicy, StopCondition, Timeouts
+from stepfold.pipeline import StageContext
 from stepfold.ports import Clock, Download, Journal, LanguageModel
 from stepfold.shell import (
     CancelHandle,
@@ -29,7 +30,7 @@ class RunOptions(ObserverOptions, total=False):
     clock: Clock | None
     run_id: str | None
     seed: int | None
-    parent: ToolContext[object] | None
+    parent: ToolContext[object] | StageContext | None
     runtime_context: Mapping[str, object] | None
 
 class StreamOptions(RunOptions, total=False):

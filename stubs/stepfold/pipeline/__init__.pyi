@@ -1,18 +1,25 @@
 from stepfold.pipeline import commands, events, notes
+from stepfold.pipeline._context import StageContext
 from stepfold.pipeline._ends import Crashed, Finished, OpenInput, PipelineEnd, Suspended
 from stepfold.pipeline._execute import PipelineOptions
 from stepfold.pipeline._make import (
     Case,
     When,
+    await_input,
+    await_input_with,
     case,
+    chosen,
+    contextual,
     fallible,
     given,
     identity,
+    orchestrate,
     pure,
     sleep,
     stage,
     when,
 )
+from stepfold.pipeline._nodes import Node
 from stepfold.pipeline._open import open_inputs, pending
 from stepfold.pipeline._reading import carried_out
 from stepfold.pipeline._results import (
@@ -39,6 +46,7 @@ __all__ = (
     "Fan",
     "Finished",
     "Improve",
+    "Node",
     "NotRouted",
     "OpenInput",
     "PipelineEnd",
@@ -47,6 +55,7 @@ __all__ = (
     "PipelineState",
     "Revision",
     "Stage",
+    "StageContext",
     "StageCrashed",
     "Suspended",
     "TimedOut",
@@ -54,17 +63,22 @@ __all__ = (
     "Verdict",
     "When",
     "Wiring",
+    "await_input",
+    "await_input_with",
     "begin",
     "branch",
     "carried_out",
     "case",
+    "chosen",
     "commands",
+    "contextual",
     "events",
     "fallible",
     "given",
     "identity",
     "notes",
     "open_inputs",
+    "orchestrate",
     "parallel",
     "parallel_all",
     "pending",

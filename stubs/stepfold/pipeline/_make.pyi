@@ -1,7 +1,9 @@
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic, Never, final, overload
 from typing_extensions import TypeForm, TypeVar
+from stepfold.pipeline._context import StageContext
 from stepfold.pipeline._nodes import Node
+from stepfold.pipeline._results import BoundReached
 from stepfold.pipeline._stage import Cases, Stage
 from stepfold.pipeline._works import AnyFunction
 from stepfold.values import Outcome
@@ -11,6 +13,7 @@ B = TypeVar("B")
 C = TypeVar("C")
 E = TypeVar("E")
 F = TypeVar("F")
+G = TypeVar("G")
 T = TypeVar("T")
 S = TypeVar("S", default=Never)
 X = TypeVar("X", default=Never)
@@ -31,6 +34,29 @@ def fallible(function: Callable[[A], Outcome[S, X]], /) -> Stage[A, S, X]: ...
 def identity() -> Stage[A, A, Never]: ...
 def given(kind: type[A], /) -> Stage[A, A, Never]: ...
 def sleep(seconds: float, /) -> Stage[A, A, Never]: ...
+def contextual(
+    name: str, function: Callable[[StageContext], Awaitable[Outcome[B, E]]], prompt: object
+) -> Stage[Never, B, E]: ...
+def chosen(
+    name: str,
+    chooser: Callable[[StageContext], Awaitable[Outcome[object, F]]],
+    labels: tuple[str, ...],
+    arms: tuple[Node, ...],
+) -> Stage[Never, object, object]: ...
+def await_input(
+    form: TypeForm[T], /, *, name: str, ask: Callable[[A], str]
+) -> Stage[A, T, Never]: ...
+def await_input_with(
+    form: TypeForm[T], /, *, name: str, ask: Callable[[A], str]
+) -> Stage[A, tuple[A, T], Never]: ...
+def orchestrate(
+    plan: Stage[A, Sequence[T], E],
+    worker: Stage[T, B, F],
+    combine: Stage[tuple[B, ...], C, G],
+    /,
+    *,
+    at_most: int,
+) -> Stage[A, C, E | F | G | BoundReached[int]]: ...
 
 @final
 class Case(Generic[T]):

@@ -1,5 +1,5 @@
 from typing import Generic, TypeAlias, final
-from attrs import frozen
+from attrs import field, frozen
 from typing_extensions import TypeVar
 
 B_co = TypeVar("B_co", covariant=True)
@@ -21,6 +21,7 @@ class BoundReached(Generic[B_co]):
 @frozen(order=False)
 class NotRouted:
     answer: str
+    message: str = field(default="", kw_only=True)
 
 @final
 @frozen(order=False)

@@ -1,10 +1,13 @@
+from collections.abc import Callable
 from typing import Literal, TypeAlias, final
 from attrs import frozen
 from stepfold.pipeline._ends import PipelineEnd
 from stepfold.pipeline.events import StageKey
+from stepfold.shell import Observation
 from stepfold.values import Instant
 
 __all__ = (
+    "AgentTold",
     "FanFinished",
     "FanStarted",
     "InputAsked",
@@ -13,6 +16,7 @@ __all__ = (
     "Result",
     "StageFinished",
     "StageStarted",
+    "Tell",
 )
 Result: TypeAlias = Literal["succeeded", "failed", "raised", "stopped", "timed-out"]
 
@@ -60,6 +64,14 @@ class PipelineEnded:
     end: PipelineEnd[object, object]
     at: Instant
 
+@final
+@frozen(order=False)
+class AgentTold:
+    key: StageKey
+    stage: str
+    seen: Observation
+
 Note: TypeAlias = (
-    StageStarted | StageFinished | FanStarted | FanFinished | InputAsked | PipelineEnded
+    StageStarted | StageFinished | FanStarted | FanFinished | InputAsked | PipelineEnded | AgentTold
 )
+Tell: TypeAlias = Callable[[Note], object]

@@ -3,6 +3,7 @@ from typing import TypeVar
 from stepfold.loop import LoopState, Program, Transition
 from stepfold.loop.events import Event
 from stepfold.shell._cancel import CancelHandle
+from stepfold.shell._children import ChildRun
 from stepfold.shell._driver import Driver
 from stepfold.shell._runtime import Runtime
 from stepfold.shell._steering import Steering
@@ -24,6 +25,7 @@ async def driven(
     cancel: CancelHandle | None,
     steering: Steering | None = None,
     events: Sequence[Event] = (),
+    child: ChildRun | None = None,
 ) -> Driver[D]: ...
 def drive_sync(
     program: Program,
