@@ -38,6 +38,7 @@ from stepfold.values import (
 
 _FINISH_REASONS: dict[str, UnifiedFinishReason] = {
     "stop": "stop",
+    "eos": "stop",
     "length": "length",
     "model_length": "length",
     "content_filter": "content-filter",
