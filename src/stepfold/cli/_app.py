@@ -25,6 +25,9 @@ _PROTOCOL_HELP = (
     "openai-chat or openai-responses."
 )
 
+_LAWS_EXIT_CODES = (
+    "Exit codes: 0 every law holds as far as it was tried, 1 a law is broken, 2 wrong usage."
+)
 _EXPLORE_EXIT_CODES = (
     "Exit codes: 0 every state was seen and is lawful, 1 a law is broken, 2 wrong usage, "
     "3 no law is broken in what was seen, and a bound was hit."
@@ -217,18 +220,8 @@ def _decode(
     to there, and there is no reply.
     """
     from stepfold.cli._decode import decode_file
-    from stepfold.cli._screen import OutputClosed, Screen
-    from stepfold.values import UsageError
 
-    screen = Screen()
-    try:
-        code = decode_file(file, protocol, is_stream=stream, screen=screen)
-    except UsageError as error:
-        screen.complain(str(error))
-        code = 2
-    except OutputClosed:
-        code = 1
-    raise typer.Exit(code)
+    _ended(lambda screen: decode_file(file, protocol, is_stream=stream, screen=screen))
 
 
 @app.command("explore", epilog=_EXPLORE_EXIT_CODES)
@@ -264,12 +257,9 @@ def _explore(
     Whatever breaks a law is shown with a shortest way there.
     """
     from stepfold.cli._explore import explore_named
-    from stepfold.cli._screen import OutputClosed, Screen
-    from stepfold.values import UsageError
 
-    screen = Screen()
-    try:
-        code = explore_named(
+    _ended(
+        lambda screen: explore_named(
             target,
             screen,
             calls=calls,
@@ -279,12 +269,7 @@ def _explore(
             max_seconds=max_seconds,
             graph=graph,
         )
-    except UsageError as error:
-        screen.complain(str(error))
-        code = 2
-    except OutputClosed:
-        code = 1
-    raise typer.Exit(code)
+    )
 
 
 _JOURNAL_EXIT_CODES = "Exit codes: 0 done, 1 the journal and the program part, 2 wrong usage."
@@ -309,7 +294,7 @@ def _inspect(
     """Show the steps of a recorded run: parts, tokens, cost and times. Needs no program."""
     from stepfold.cli._journals import inspect_file
 
-    _with_journal(lambda screen: inspect_file(file, screen, shows_events=events))
+    _ended(lambda screen: inspect_file(file, screen, shows_events=events))
 
 
 @app.command("replay", epilog=_JOURNAL_EXIT_CODES)
@@ -329,7 +314,7 @@ def _replay(
     """
     from stepfold.cli._journals import replay_file
 
-    _with_journal(lambda screen: replay_file(file, program, screen, allows_other=allow_other))
+    _ended(lambda screen: replay_file(file, program, screen, allows_other=allow_other))
 
 
 @app.command("fork", epilog=_JOURNAL_EXIT_CODES)
@@ -349,7 +334,7 @@ def _fork(
     """
     from stepfold.cli._journals import fork_file
 
-    _with_journal(lambda screen: fork_file(file, program, screen, at=at, new=new))
+    _ended(lambda screen: fork_file(file, program, screen, at=at, new=new))
 
 
 @app.command("view", epilog=_JOURNAL_EXIT_CODES)
@@ -375,10 +360,50 @@ def _view(
     """
     from stepfold.cli._journals import view_file
 
-    _with_journal(lambda screen: view_file(file, program, output, screen))
+    _ended(lambda screen: view_file(file, program, output, screen))
 
 
-def _with_journal(task: "Callable[[Screen], int]") -> None:
+@app.command("laws", epilog=_LAWS_EXIT_CODES)
+def _laws(
+    *,
+    targets: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="MODULE:NAME...",
+            help="Tools, stop conditions, middleware or stream transforms of your own.",
+        ),
+    ],
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND",
+            help="What they are, where neither class nor annotations tell: tool, condition, "
+            "middleware or transform.",
+        ),
+    ] = None,
+    execute: Annotated[
+        bool, typer.Option("--execute", help="Run tools, too: with arguments from their schemas.")
+    ] = False,
+    window: Annotated[
+        bool,
+        typer.Option(
+            "--window",
+            help="Of stop conditions that look at the last steps alone: do not ask that what stops "
+            "a run stops every longer one.",
+        ),
+    ] = False,
+) -> None:
+    """Try the laws on what you add to stepfold, and show the smallest case that breaks one.
+
+    No network model is asked, and no tool is run unless --execute says so.
+    """
+    from stepfold.cli._laws import try_laws
+
+    _ended(lambda screen: try_laws(targets, screen, kind=kind, execute=execute, window=window))
+
+
+def _ended(task: "Callable[[Screen], int]") -> None:
+    """Do what a command is for, and end with its exit code; a mistake of the user's is told."""
     from stepfold.cli._screen import OutputClosed, Screen
     from stepfold.values import UsageError
 

@@ -1,5 +1,7 @@
 """Whole runs, and the states and events that runs reach."""
 
+from collections.abc import Sequence
+
 from attrs import evolve
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
@@ -41,16 +43,23 @@ def traces(
 
 
 @st.composite
-def progresses(draw: DrawFn, *, min_steps: int = 1, max_steps: int = 8) -> Progress:
+def progresses(
+    draw: DrawFn,
+    *,
+    min_steps: int = 1,
+    max_steps: int = 8,
+    tools: Sequence[str] = TOOL_NAMES,
+) -> Progress:
     """Draw how far runs have come, counted as the loop counts: calls of known tools alone.
 
     Steps may repeat, as those of a model do that does not get on.
     """
     one_step = st.builds(
         _step,
-        turns(tools=TOOL_NAMES, strangers=0, failing=0),
+        turns(tools=tools, strangers=0, failing=0),
         prices(),
         fails=flags(percent=20),
+        reports=flags(percent=80),
     )
     few = draw(st.lists(one_step, min_size=1, max_size=max(1, max_steps // 2)))
     drawn = draw(st.lists(st.sampled_from(few), min_size=min_steps, max_size=max_steps))
@@ -59,8 +68,9 @@ def progresses(draw: DrawFn, *, min_steps: int = 1, max_steps: int = 8) -> Progr
     return progress_of(Progress(steps, Usage(), now, 0), len(steps))
 
 
-def _step(turn: Turn, price: Price, *, fails: bool) -> StepResult:
+def _step(turn: Turn, price: Price, *, fails: bool, reports: bool) -> StepResult:
     reply = turn.reply
+    usage = reply.usage if reports else Usage()
     errors = (ToolError("c", "look", "it broke"),) if fails else ()
     results = tuple(
         ToolResult(call.tool_call_id, call.tool_name, TextOutput("done"))
@@ -72,9 +82,9 @@ def _step(turn: Turn, price: Price, *, fails: bool) -> StepResult:
         "scripted/a",
         (*reply.content, *results, *errors),
         reply.finish_reason,
-        reply.usage,
+        usage,
         Performance(response_time=1, step_time=2),
-        cost=price.cost_of(reply.usage),
+        cost=price.cost_of(usage),
     )
 
 

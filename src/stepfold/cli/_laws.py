@@ -1,0 +1,118 @@
+"""`stepfold laws`: the laws, tried on what somebody has added."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, cast, get_origin, get_type_hints
+
+from stepfold.agent import StreamControl, StreamTransform
+from stepfold.cli._named import kind_of, object_named
+from stepfold.cli._screen import Screen
+from stepfold.loop import Condition, Progress, StopCondition
+from stepfold.ports import LanguageModel, Middleware
+from stepfold.shell import AnyTool
+from stepfold.testing.conformance import (
+    check_middleware,
+    check_stop_condition,
+    check_tool,
+    check_transform,
+)
+from stepfold.values import UsageError
+
+_KINDS: Final = ("tool", "condition", "middleware", "transform")
+_BY_PARAMETER: Final[Mapping[object, str]] = {
+    Progress: "condition",
+    LanguageModel: "middleware",
+    StreamControl: "transform",
+}
+_WHAT_HOLDS: Final = {
+    "tool": "it tells what it does, and binds its arguments alike each time",
+    "condition": "it is pure, and its answers are named",
+    "middleware": "what it makes of a lawful model is a lawful model",
+    "transform": "it shows a text alike wherever it was cut, and loses no end",
+}
+
+
+def try_laws(
+    targets: Sequence[str], screen: Screen, *, kind: str | None, execute: bool, window: bool
+) -> int:
+    """Try the laws on each target, say which hold, and give the exit code.
+
+    Raises:
+        UsageError: a name leads nowhere, or to nothing that has laws here.
+        OutputClosed: nobody reads what is written any more.
+    """
+    if kind is not None and kind not in _KINDS:
+        msg = f"--kind: expected one of {', '.join(_KINDS)}, got {kind!r}"
+        raise UsageError(msg)
+    found = [(target, _named(target)) for target in targets]
+    kinds = [kind or _kind_of(target, thing) for target, thing in found]
+    code = 0
+    for (target, thing), is_a in zip(found, kinds, strict=True):
+        screen.busy(f"{target}: a {is_a}")
+        try:
+            _check(is_a, thing, execute=execute, window=window)
+        except AssertionError as error:
+            screen.line(("broken", "bold red"), f"  {target}")
+            screen.line(f"  {error}", hang=2)
+            code = 1
+        else:
+            screen.line(("held", "bold green"), f"    {target}: {_held(is_a, execute, window)}")
+    return code
+
+
+def _held(kind: str, execute: bool, window: bool) -> str:  # noqa: FBT001 - as they were given
+    held = _WHAT_HOLDS[kind]
+    if kind == "tool":
+        return f"{held}; {'it was run' if execute else 'it was not run (--execute)'}"
+    if kind == "condition" and not window:
+        return f"{held}; what stops a run stops every longer one"
+    return held
+
+
+def _check(kind: str, thing: object, *, execute: bool, window: bool) -> None:
+    match kind:
+        case "tool":
+            check_tool(cast("AnyTool[object, object]", thing), execute=execute)
+        case "condition":
+            check_stop_condition(cast("StopCondition", thing), is_monotone=not window)
+        case "middleware":
+            check_middleware(cast("Middleware", thing))
+        case _:
+            check_transform(cast("StreamTransform", thing))
+
+
+def _named(target: str) -> object:
+    return object_named(target, option="laws", example="my_conditions:too_long")
+
+
+def _kind_of(target: str, thing: object) -> str:
+    """What a thing is: by its class, else by the annotation of its first parameter."""
+    if isinstance(thing, AnyTool):
+        return "tool"
+    if isinstance(thing, Condition):
+        return "condition"
+    if callable(thing):
+        first = _first_annotation(cast("Callable[[object], object]", thing))
+        for annotation, kind in _BY_PARAMETER.items():
+            if annotation in {first, get_origin(first)}:
+                return kind
+    msg = (
+        f"laws {target}: expected a tool, a stop condition, a middleware or a transform, got "
+        f"{kind_of(thing)}: annotate its parameter (Progress, LanguageModel or StreamControl), or "
+        "say --kind"
+    )
+    raise UsageError(msg)
+
+
+def _first_annotation(thing: Callable[[object], object]) -> object:
+    plain: object = thing
+    if inspect.isclass(thing):
+        plain = thing.__init__
+    elif not inspect.isroutine(thing):
+        plain = type(thing).__call__
+    try:
+        hints: dict[str, object] = get_type_hints(plain)
+        parameters = [*inspect.signature(thing).parameters]
+    except (TypeError, ValueError, NameError):
+        return None  # what cannot be read has to be said
+    return hints.get(parameters[0]) if parameters else None

@@ -1,0 +1,142 @@
+"""The check of a stop condition: a pure, named, and mostly monotone function of the progress."""
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Final, final
+
+from attrs import evolve
+from typing_extensions import TypeIs
+
+from stepfold.loop import Progress, StopCondition
+from stepfold.testing.conformance._drawn import broken, hold, name_of, require_hypothesis
+from stepfold.testing.laws import progress_of
+from stepfold.values import Stop, ToolCall, UsageError
+
+_TOOLS: Final = ("look", "send")
+
+
+def check_stop_condition(
+    condition: StopCondition,
+    *,
+    tools: Sequence[str] = _TOOLS,
+    is_monotone: bool = True,
+    max_steps: int = 8,
+    examples: int = 100,
+) -> None:
+    """Check a stop condition against the laws of stop conditions (law 10).
+
+    It is asked about drawn runs of up to `max_steps` steps, in which a model calls `tools`: name
+    those that it looks at. A condition keeps the laws if
+
+    - it raises nothing, and answers with a `Stop` that has a name, or with `None`;
+    - it answers the same question alike, whatever else it was asked in between, and a question of
+      equal values alike;
+    - once it stops, it stops for every longer run, so that no step can be jumped over; say
+      `is_monotone=False` of one that looks at the last step alone, or at a window.
+
+    Raises:
+        AssertionError: a law does not hold; the text tells the smallest run that breaks it.
+        UsageError: this is no plain function, or hypothesis (the extra `testing`) is missing.
+    """
+    require_hypothesis("check_stop_condition")
+    from stepfold.testing.strategies import progresses
+
+    given: object = condition
+    if not callable(given) or inspect.iscoroutinefunction(given):
+        msg = f"check_stop_condition: expected a plain function of Progress, got {given!r:.200}"
+        raise UsageError(msg)
+    asked = _Asked(condition)
+
+    def check(progress: Progress) -> None:
+        runs = [progress_of(progress, count) for count in range(1, len(progress.steps) + 1)]
+        answers = [asked.about(run) for run in runs]
+        asked.again(runs, answers)
+        if is_monotone:
+            asked.monotone(runs, answers)
+
+    drawn = progresses(max_steps=max_steps, tools=tuple(tools))
+    hold(check, drawn, examples=examples)
+
+
+@final
+class _Asked:
+    """A condition that is asked, and what it must not do."""
+
+    def __init__(self, condition: StopCondition) -> None:
+        self._condition: Final = condition
+        self._name: Final = name_of(condition)
+
+    def about(self, progress: Progress) -> Stop | None:
+        """Ask once."""
+        try:
+            answer: object = self._condition(progress)
+        except Exception as error:  # noqa: BLE001 - whatever it raises is what is told
+            broken(
+                f"{self._name}: a stop condition must not raise",
+                run=told(progress),
+                came=f"{type(error).__name__}: {error}",
+            )
+        if answer is None:
+            return None
+        if not _is_stop(answer):
+            broken(
+                f"{self._name}: a stop condition answers with a Stop or with None",
+                run=told(progress),
+                came=f"{answer!r:.200}",
+                remedy="return Stop(name, …), or make it of a predicate by stop_if",
+            )
+        if not answer.name:
+            broken(f"{self._name}: a reason needs a name", run=told(progress), came=repr(answer))
+        return answer
+
+    def again(self, runs: Sequence[Progress], answers: Sequence[Stop | None]) -> None:
+        """Ask everything once more, from the end, and with equal values that are others."""
+        copies: tuple[Callable[[Progress], Progress], ...] = (lambda it: it, evolve)
+        for copied in copies:
+            for run, first in reversed([*zip(runs, answers, strict=True)]):
+                second = self.about(copied(run))
+                if second != first:
+                    broken(
+                        f"{self._name}: one question has one answer, whenever it is asked",
+                        run=told(run),
+                        first=_answer(first),
+                        then=_answer(second),
+                    )
+
+    def monotone(self, runs: Sequence[Progress], answers: Sequence[Stop | None]) -> None:
+        """Look for a run that goes on after a shorter one would have stopped."""
+        for shorter, stop in enumerate(answers):
+            for longer in range(shorter + 1, len(answers)):
+                if stop is not None and answers[longer] is None:
+                    broken(
+                        f"{self._name}: what stops a run stops every longer one",
+                        run=told(runs[longer]),
+                        **{
+                            f"after {_steps(shorter + 1)}": _answer(stop),
+                            f"after {_steps(longer + 1)}": "it goes on",
+                        },
+                        remedy="compare with >= what only grows, or say is_monotone=False",
+                    )
+
+
+def _is_stop(answer: object) -> TypeIs[Stop]:
+    return type(answer) is Stop
+
+
+def _answer(stop: Stop | None) -> str:
+    return "it goes on" if stop is None else f"it stops: {stop.name}"
+
+
+def _steps(count: int) -> str:
+    return f"{count} step{'' if count == 1 else 's'}"
+
+
+def told(progress: Progress) -> str:
+    """A run in few words: its steps, what each called, and what was spent."""
+    calls = (
+        ", ".join(part.tool_name for part in step.content if isinstance(part, ToolCall)) or "text"
+        for step in progress.steps
+    )
+    usage = progress.usage.total_tokens
+    spent = "unknown usage" if usage is None else f"{usage} tokens"
+    return f"{_steps(len(progress.steps))} ({' | '.join(calls)}), {spent}"
