@@ -1,6 +1,6 @@
 """Each law notices what breaks it, and says so in the user's words."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from itertools import count
 
 import pytest
@@ -32,6 +32,7 @@ from stepfold.loop.events import (
     ToolReturned,
     ToolStarted,
 )
+from stepfold.loop.notes import Note, SteeringDelivered
 from stepfold.ports import LanguageModel, streamed
 from stepfold.testing import (
     Intervention,
@@ -166,6 +167,42 @@ def test_a_forgotten_command_is_noticed() -> None:
     laws.pending_is_in_flight([flying], state)
     with pytest.raises(AssertionError, match="pending, and what is in flight"):
         laws.pending_is_in_flight([], state)
+
+
+@pytest.mark.parametrize(
+    ("forged", "law"),
+    [
+        (lambda state, notes: (state, ()), "each word has one fate"),
+        (lambda state, notes: (state, notes * 2), "each word has one fate"),
+        (
+            lambda state, notes: (
+                evolve(state, transcript=state.transcript.with_late(state.messages[-1:])),
+                notes,
+            ),
+            "is in the history, and was heard",
+        ),
+    ],
+    ids=["lost", "told twice", "written twice"],
+)
+def test_words_that_are_lost_or_heard_twice_are_noticed(
+    forged: Callable[[LoopState, tuple[Note, ...]], tuple[LoopState, tuple[Note, ...]]], law: str
+) -> None:
+    said = Schedule(interventions=(Intervention(0, "steer"),))
+    trace = traced(evolve(PROGRAM, stop_when=is_step_count(2)), schedule=said)
+    laws.words_are_heard_once(trace)
+    assert isinstance(trace.end.messages[-1], AssistantMessage)
+
+    place, delivery = next(
+        (place, moment.transition)
+        for place, moment in enumerate(trace.moments)
+        if moment.transition is not None
+        and any(isinstance(note, SteeringDelivered) for note in moment.transition.notes)
+    )
+    state, notes = forged(delivery.state, delivery.notes)
+    changed = evolve(trace.moments[place], transition=evolve(delivery, state=state, notes=notes))
+
+    with pytest.raises(AssertionError, match=law):
+        laws.words_are_heard_once(evolve(trace, moments=(*trace.moments[:place], changed)))
 
 
 def test_old_events_that_count_are_noticed() -> None:

@@ -70,6 +70,7 @@ from stepfold.testing.laws._runs import (
     transition_is_lawful,
 )
 from stepfold.testing.laws._same_runs import same_history, same_run
+from stepfold.testing.laws._steering import words_are_heard_once
 from stepfold.testing.laws._steps import (
     approval_needs_its_digest,
     cancel_keeps_what_is_finished,
@@ -152,4 +153,5 @@ __all__ = (
     "trace_is_lawful",
     "transition_is_lawful",
     "value_survives",
+    "words_are_heard_once",
 )

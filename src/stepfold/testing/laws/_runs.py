@@ -39,6 +39,7 @@ from stepfold.testing.laws._endings import (
     result_is_the_output,
 )
 from stepfold.testing.laws._equal import require, require_equal, rewritten
+from stepfold.testing.laws._steering import words_are_heard_once
 from stepfold.values import Failure, Success, UserMessage
 
 
@@ -71,6 +72,7 @@ def trace_is_lawful(trace: Trace) -> None:
     cost_keeps_its_limit(trace)
     policies_are_asked(trace)
     nothing_said_is_lost(trace)
+    words_are_heard_once(trace)
     repairs_count(trace)
     provider_results_are_awaited(trace)
     errors_in_a_row_are_bounded(trace)

@@ -1,0 +1,3 @@
+from stepfold.testing._simulation import Trace
+
+def words_are_heard_once(trace: Trace) -> None: ...
