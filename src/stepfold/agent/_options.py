@@ -37,15 +37,19 @@ class ObserverOptions(TypedDict, total=False):
 class RunOptions(ObserverOptions, total=False):
     """What belongs to one run.
 
-    `cancel` is a handle by which the run can be ended from beside it. `journal` is where to
-    write down what happens, for `replay`. `clock` is where the time of events comes from.
-    `run_id` names the run and `seed` decides the jitter of retries; both are new by default.
-    `parent` is the context of the tool call that begins this run, which then keeps to what is left
-    of the tool's grant and is named after the call; what it spends counts in the run that called;
-    a stage of a pipeline gives its `StageContext`.
-    `steering` is a handle by which the run can be spoken to.
-    `runtime_context` is data that goes with the run: tools, policies and the prepare function see
-    it, which may also replace it. It becomes a part of the state, as JSON.
+    Attributes:
+        cancel: A handle by which the run can be ended from beside it.
+        steering: A handle by which the run can be spoken to.
+        journal: Where to write down what happens, for `replay`.
+        clock: Where the time of events comes from; by default the machine.
+        run_id: The name of the run; a new one by default.
+        seed: What decides the jitter of retries; a new one by default.
+        parent: The context of the tool call that begins this run, which then keeps to what is left
+            of the tool's grant and is named after the call; what it spends counts in the run that
+            called. A stage of a pipeline gives its `StageContext`.
+        runtime_context: Data that goes with the run, and is a part of its state, as JSON: tools,
+            policies and the prepare function see it, which may also replace it.
+        observers: Who is told what happens, after those of the agent.
     """
 
     cancel: CancelHandle | None
@@ -61,8 +65,9 @@ class RunOptions(ObserverOptions, total=False):
 class StreamOptions(RunOptions, total=False):
     """What belongs to one streamed run.
 
-    `transform` is what its parts go through before they are shown, one function or several in
-    their order; what is recorded is the same with it and without. See `StreamTransform`.
+    Attributes:
+        transform: What its parts go through before they are shown, one function or several in
+            their order; what is recorded is the same with it and without. See `StreamTransform`.
     """
 
     transform: StreamTransform | Sequence[StreamTransform]
@@ -71,26 +76,33 @@ class StreamOptions(RunOptions, total=False):
 class AgentOptions(ObserverOptions, total=False):
     """What holds for every run of an agent, beside its model, tools, output, deps and hooks.
 
-    `instructions` are what the model is told before the prompt. `stop_when` says when to stop
-    although the model wants to go on; `limits` are hard budgets. `prices` says what tokens cost,
-    by ids of models: they are needed for `Limits(cost=…)` and for `run.cost`. `settings` are
-    temperature, seed and the like. `tool_choice` says whether the model may, must or must not
-    call tools, in every step. `active_tools` are those that the model is told of, by default all
-    and with `[]` none; `tool_order` lists those that it is told of first, before the others, which
-    are then sorted by name. Both take tools or their names, and a `StepPlan` may say otherwise.
-    `retry` says when a failed model call is made again.
-    `provider_options` is what only one provider understands, by provider. `refine_tool_input` are
-    functions by the names of tools: each gives the arguments that a call shall have in place of
-    the model's, before anybody is asked about it and anything runs. `concurrency` is how
-    many tools of one run may be at work at once. `timeout` is how long things may take: in
-    seconds for a whole run, or `Timeouts`. `allow_system_messages` says whether a history may
-    hold system messages. With a `tool_approval_secret` requests for approval are signed, and in a
-    history only signed ones let a call run. `download` fetches files of a prompt that the model's
-    provider does not fetch itself: `download_files()` by default; with `None` every address goes
-    to the model as it is.
+    Tools are given as themselves or by their names.
 
-    `fallback_models` are models, or their ids, that are asked in their order if the agent's own
-    cannot answer.
+    Attributes:
+        instructions: What the model is told before the prompt.
+        stop_when: When to stop although the model wants to go on.
+        limits: Hard budgets of steps, tokens, tool calls and money.
+        prices: What tokens cost, by ids of models: needed for `Limits(cost=…)` and `run.cost`.
+        settings: Temperature, seed and the like.
+        tool_choice: Whether the model may, must or must not call tools, in every step.
+        active_tools: The tools that the model is told of: by default all, with `[]` none. A
+            `StepPlan` may say otherwise.
+        tool_order: The tools that it is told of first, before the others, which are then sorted by
+            name. A `StepPlan` may say otherwise.
+        retry: When a failed model call is made again.
+        fallback_models: Models, or their ids, that are asked in their order if the agent's own
+            cannot answer.
+        provider_options: What only one provider understands, by provider.
+        refine_tool_input: Functions by the names of tools: each gives the arguments that a call
+            shall have in place of the model's, before anybody is asked about it and anything runs.
+        concurrency: How many tools of one run may be at work at once.
+        timeout: How long things may take: in seconds for a whole run, or `Timeouts`.
+        allow_system_messages: Whether a history may hold system messages.
+        tool_approval_secret: What requests for approval are signed with; then in a history only
+            signed ones let a call run.
+        download: What fetches files of a prompt that the model's provider does not fetch itself:
+            `download_files()` by default; with `None` every address goes to the model as it is.
+        observers: Who is told what happens in every run.
     """
 
     instructions: str
