@@ -12,8 +12,8 @@ from stepfold.ports import EmbeddingReply, Ranked
 from stepfold.providers import (
     HttpEmbeddingModel,
     HttpRerankingModel,
-    cohere,
     cohere_embedding,
+    cohere_embeddings,
     cohere_reranking,
     openai_compatible_embedding,
     openai_embedding,
@@ -188,11 +188,23 @@ async def test_cohere_ranks_documents() -> None:
 @pytest.mark.parametrize(
     ("decode", "answer", "text"),
     [
-        (cohere.decode_embedding, 3, "what is not a JSON object"),
-        (cohere.decode_embedding, {"embeddings": {"float": [None]}}, "the embedding 0 is no array"),
-        (cohere.decode_reranking, 3, "what is not a JSON object"),
-        (cohere.decode_reranking, {"results": [{"index": 0}]}, "the result 0 has no index or no"),
-        (cohere.decode_reranking, {"results": [{"relevance_score": 1}]}, "the result 0 has no"),
+        (cohere_embeddings.decode_embedding, 3, "what is not a JSON object"),
+        (
+            cohere_embeddings.decode_embedding,
+            {"embeddings": {"float": [None]}},
+            "the embedding 0 is no array",
+        ),
+        (cohere_embeddings.decode_reranking, 3, "what is not a JSON object"),
+        (
+            cohere_embeddings.decode_reranking,
+            {"results": [{"index": 0}]},
+            "the result 0 has no index or no",
+        ),
+        (
+            cohere_embeddings.decode_reranking,
+            {"results": [{"relevance_score": 1}]},
+            "the result 0 has no",
+        ),
     ],
 )
 def test_what_is_no_answer_of_cohere_is_a_failure(
@@ -208,7 +220,7 @@ def test_what_is_no_answer_of_cohere_is_a_failure(
 def test_recorded_vectors_are_read() -> None:
     body = (FOLDER / "cohere-embedding.json").read_bytes()
 
-    reply = cohere.decode_embedding(body, "cohere").unwrap()
+    reply = cohere_embeddings.decode_embedding(body, "cohere").unwrap()
 
     assert [len(vector) for vector in reply.embeddings] == [5, 5]
     assert reply.embeddings[0][0] == 0.03302002
@@ -220,7 +232,7 @@ def test_recorded_vectors_are_read() -> None:
 def test_a_recorded_ranking_is_read() -> None:
     body = (FOLDER / "reranking" / "cohere-reranking.1.json").read_bytes()
 
-    reply = cohere.decode_reranking(body, "cohere").unwrap()
+    reply = cohere_embeddings.decode_reranking(body, "cohere").unwrap()
 
     assert reply.ranking == (Ranked(1, 0.10183054), Ranked(0, 0.03762639))
     assert reply.provider_metadata == JsonText('{"cohere":{"billed_units":{"search_units":1}}}')

@@ -21,8 +21,8 @@ _DECODE_EXIT_CODES = (
     "2 wrong usage."
 )
 _PROTOCOL_HELP = (
-    "The protocol: anthropic-messages, bedrock-converse, google-generate, mistral-chat, "
-    "openai-chat or openai-responses."
+    "The protocol: anthropic-messages, bedrock-converse, cohere-chat, google-generate, "
+    "mistral-chat, openai-chat or openai-responses."
 )
 
 _LAWS_EXIT_CODES = (

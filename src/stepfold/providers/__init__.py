@@ -56,7 +56,12 @@ from stepfold.providers.bedrock_converse import (
     ConverseModel,
     bedrock,
 )
-from stepfold.providers.cohere import cohere_embedding, cohere_reranking
+from stepfold.providers.cohere_chat import (
+    CohereDialect,
+    CohereModel,
+    cohere,
+)
+from stepfold.providers.cohere_embeddings import cohere_embedding, cohere_reranking
 from stepfold.providers.google_generate import (
     GoogleDialect,
     GoogleModel,
@@ -86,6 +91,8 @@ __all__ = (
     "ChatModel",
     "ChatServer",
     "ClientOptions",
+    "CohereDialect",
+    "CohereModel",
     "ConnectionOptions",
     "ConverseDialect",
     "ConverseModel",
@@ -112,6 +119,7 @@ __all__ = (
     "anthropic",
     "bedrock",
     "chat_model",
+    "cohere",
     "cohere_embedding",
     "cohere_reranking",
     "gateway",

@@ -34,13 +34,13 @@ def _openai_compatible(model_id: str) -> EmbeddingModel:
 
 
 def _cohere_embedding(model_id: str) -> EmbeddingModel:
-    from stepfold.providers.cohere import cohere_embedding
+    from stepfold.providers.cohere_embeddings import cohere_embedding
 
     return cohere_embedding(model_id)
 
 
 def _cohere_reranking(model_id: str) -> RerankingModel:
-    from stepfold.providers.cohere import cohere_reranking
+    from stepfold.providers.cohere_embeddings import cohere_reranking
 
     return cohere_reranking(model_id)
 

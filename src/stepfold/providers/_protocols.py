@@ -40,6 +40,12 @@ def _ai_gateway() -> AnyCodec:
     return GATEWAY_CODEC
 
 
+def _cohere_chat() -> AnyCodec:
+    from stepfold.providers.cohere_chat import COHERE_CODEC
+
+    return COHERE_CODEC
+
+
 def _google_generate() -> AnyCodec:
     from stepfold.providers.google_generate import GOOGLE_CODEC
 
@@ -62,6 +68,7 @@ PROTOCOLS: tuple[ProtocolEntry, ...] = (
     ProtocolEntry("ai-gateway", "gateway", _ai_gateway),
     ProtocolEntry("anthropic-messages", "anthropic", _anthropic_messages),
     ProtocolEntry("bedrock-converse", "bedrock", _bedrock_converse),
+    ProtocolEntry("cohere-chat", "cohere", _cohere_chat),
     ProtocolEntry("google-generate", "google", _google_generate),
     ProtocolEntry("mistral-chat", "mistral", _openai_chat),
     ProtocolEntry("openai-chat", "openai", _openai_chat),

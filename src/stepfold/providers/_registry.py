@@ -41,6 +41,12 @@ def _gateway(model_id: str) -> LanguageModel:
     return gateway(model_id)
 
 
+def _cohere(model_id: str) -> LanguageModel:
+    from stepfold.providers.cohere_chat import cohere
+
+    return cohere(model_id)
+
+
 def _google(model_id: str) -> LanguageModel:
     from stepfold.providers.google_generate import google
 
@@ -101,6 +107,7 @@ PROVIDERS: tuple[ProviderEntry, ...] = tuple(
                 "needs AI_GATEWAY_API_KEY",
                 _gateway,
             ),
+            ProviderEntry("cohere", "Cohere; needs COHERE_API_KEY", _cohere),
             ProviderEntry("google", "Google; needs GEMINI_API_KEY", _google),
             ProviderEntry("local", "a small model on this machine, without a key", _local),
             ProviderEntry("openai", "OpenAI; needs OPENAI_API_KEY", _openai),

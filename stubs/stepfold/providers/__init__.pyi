@@ -22,7 +22,8 @@ from stepfold.providers.bedrock_converse import (
     ConverseModel,
     bedrock,
 )
-from stepfold.providers.cohere import cohere_embedding, cohere_reranking
+from stepfold.providers.cohere_chat import CohereDialect, CohereModel, cohere
+from stepfold.providers.cohere_embeddings import cohere_embedding, cohere_reranking
 from stepfold.providers.google_generate import GoogleDialect, GoogleModel, google
 from stepfold.providers.openai_chat import ChatDialect, ChatModel, openai, openai_compatible
 from stepfold.providers.openai_embeddings import openai_compatible_embedding, openai_embedding
@@ -43,6 +44,8 @@ __all__ = (
     "ChatModel",
     "ChatServer",
     "ClientOptions",
+    "CohereDialect",
+    "CohereModel",
     "ConnectionOptions",
     "ConverseDialect",
     "ConverseModel",
@@ -69,6 +72,7 @@ __all__ = (
     "anthropic",
     "bedrock",
     "chat_model",
+    "cohere",
     "cohere_embedding",
     "cohere_reranking",
     "gateway",

@@ -1,11 +1,12 @@
 """How a user names a model of Cohere."""
 
 import os
+from typing import TypeVar
 
 from typing_extensions import Unpack
 
 from stepfold.ports import EmbeddingReply, EmbeddingRequest, RerankingReply, RerankingRequest
-from stepfold.providers._endpoint import ConnectionOptions, Endpoint
+from stepfold.providers._endpoint import ConnectionOptions, Dialect, Endpoint
 from stepfold.providers._http_caller import connections_of, endpoint_of
 from stepfold.providers._http_embedding import (
     AnswerCodec,
@@ -14,12 +15,14 @@ from stepfold.providers._http_embedding import (
     HttpRerankingModel,
 )
 from stepfold.providers._keys import key_of
-from stepfold.providers.cohere._codec import (
+from stepfold.providers.cohere_embeddings._codec import (
     decode_embedding,
     decode_reranking,
     encode_embedding,
     encode_reranking,
 )
+
+D = TypeVar("D", bound=Dialect)
 
 _EMBEDDING: AnswerCodec[EmbeddingRequest, EmbeddingReply] = AnswerCodec(
     encode_embedding, decode_embedding
@@ -41,7 +44,9 @@ def cohere_embedding(model_id: str, **options: Unpack[ConnectionOptions]) -> Htt
     Raises:
         UsageError: there is no key, or the address is not one of http or https.
     """
-    return HttpEmbeddingModel(_EMBEDDING, _endpoint(model_id, options), connections_of(options))
+    return HttpEmbeddingModel(
+        _EMBEDDING, cohere_endpoint(model_id, _COHERE, options), connections_of(options)
+    )
 
 
 def cohere_reranking(model_id: str, **options: Unpack[ConnectionOptions]) -> HttpRerankingModel:
@@ -53,10 +58,17 @@ def cohere_reranking(model_id: str, **options: Unpack[ConnectionOptions]) -> Htt
     Raises:
         UsageError: there is no key, or the address is not one of http or https.
     """
-    return HttpRerankingModel(_RERANKING, _endpoint(model_id, options), connections_of(options))
+    return HttpRerankingModel(
+        _RERANKING, cohere_endpoint(model_id, _COHERE, options), connections_of(options)
+    )
 
 
-def _endpoint(model_id: str, options: ConnectionOptions) -> Endpoint[EmbeddingDialect]:
+def cohere_endpoint(model_id: str, dialect: D, options: ConnectionOptions) -> Endpoint[D]:
+    """A model of Cohere, by the key and the address that are given, else by the environment's.
+
+    Raises:
+        UsageError: there is no key, or the address is not one of http or https.
+    """
     key = key_of(
         options.get("api_key"),
         model=f"cohere/{model_id}",
@@ -65,7 +77,7 @@ def _endpoint(model_id: str, options: ConnectionOptions) -> Endpoint[EmbeddingDi
     )
     return endpoint_of(
         model_id,
-        _COHERE,
+        dialect,
         base_url=options.get("base_url") or os.environ.get("COHERE_BASE_URL") or _BASE_URL,
         headers={"authorization": f"Bearer {key}"},
         options=options,

@@ -4,16 +4,21 @@ The codec is pure: `encode_embedding` and `encode_reranking` make an `HttpReques
 `decode_embedding` and `decode_reranking` a reply of bytes.
 """
 
-from stepfold.providers.cohere._codec import (
+from stepfold.providers.cohere_embeddings._codec import (
     decode_embedding,
     decode_reranking,
     encode_embedding,
     encode_reranking,
 )
-from stepfold.providers.cohere._construct import cohere_embedding, cohere_reranking
+from stepfold.providers.cohere_embeddings._construct import (
+    cohere_embedding,
+    cohere_endpoint,
+    cohere_reranking,
+)
 
 __all__ = (
     "cohere_embedding",
+    "cohere_endpoint",
     "cohere_reranking",
     "decode_embedding",
     "decode_reranking",

@@ -1,0 +1,3 @@
+from stepfold.providers._events import EventStream
+
+cohere_decoder: EventStream = ...
