@@ -131,7 +131,8 @@ def _assistant(
     for part in message.content:
         match part:
             case Text(text):
-                blocks += [{"type": "text", "text": text}] if text else []
+                if text:
+                    blocks.append({"type": "text", "text": text})
             case Reasoning(text):
                 options = options_of(part.provider_options, dialect.provider)
                 if options.get("tool_plan") is True:
