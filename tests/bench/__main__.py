@@ -17,7 +17,7 @@ from typing import final
 
 from attrs import frozen
 
-from tests.bench import bare, loop, outputs, pipelines, startup, wire
+from tests.bench import bare, journals, loop, outputs, pipelines, startup, wire
 from tests.bench.measure import Figure, best_of, kept_per_step
 
 GUARD = 1.5
@@ -76,6 +76,7 @@ def main() -> int:
     growth = outputs.report()
     pipelines.report()
     wire.report()
+    journals.report()
     startup.report()
     consists_of()
     aimed_at({STEP: steps[1_000], PARALLEL: parallel, DELTA: deltas, RUN: runs})

@@ -126,6 +126,26 @@ def test_view_writes_a_page(stepfold: Command, journal: str) -> None:
     assert Path("other.html").exists()
 
 
+def test_what_was_said_can_be_kept_back(stepfold: Command, journal: str) -> None:
+    inspected = stepfold("inspect", journal, "--events", "--redact")
+    stepfold("view", journal, "--redact", "-o", "page.html")
+    done = stepfold("redact", journal, "cut.jsonl")
+    shown = stepfold("inspect", "cut.jsonl", "--events")
+
+    assert done.code == 0
+    for text in (
+        inspected.out,
+        Path("page.html").read_text("utf-8"),
+        Path("cut.jsonl").read_text("utf-8"),
+    ):
+        assert "nails" not in text
+        assert "stock" in text
+    assert "exported redacted" in shown.out
+    assert stepfold("replay", "cut.jsonl", "--program", "shop:agent").code == 1
+    again = stepfold("redact", journal, "cut.jsonl")
+    assert (again.code, "exists already" in again.err) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -137,6 +157,8 @@ def test_view_writes_a_page(stepfold: Command, journal: str) -> None:
         (("fork", "runs/r-1.jsonl", "--at", "9", "--program", "shop:agent"), "from 1 to 6"),
         (("fork", "runs/r-1.jsonl", "--at", "6", "--program", "shop:agent"), "has ended there"),
         (("view", "runs/r-1.jsonl", "-o", "no/where.html"), "cannot write no/where.html"),
+        (("view", "runs/r-1.jsonl", "--redact", "--program", "shop:agent"), "no --program"),
+        (("redact", "runs/r-1.jsonl", "no/where.jsonl"), "cannot write no/where.jsonl"),
     ],
 )
 def test_mistakes_are_told(

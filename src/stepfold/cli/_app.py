@@ -284,17 +284,22 @@ ProgramName = Annotated[
     str, typer.Option("--program", metavar="MODULE:NAME", help="An sf.Agent, or an sf.Program.")
 ]
 
+Redact = Annotated[
+    bool, typer.Option("--redact", help="Show no texts, arguments and results: how long they are.")
+]
+
 
 @app.command("inspect", epilog=_JOURNAL_EXIT_CODES)
 def _inspect(
     *,
     file: JournalFile,
     events: Annotated[bool, typer.Option("--events", help="Show every event, too.")] = False,
+    redact: Redact = False,
 ) -> None:
     """Show the steps of a recorded run: parts, tokens, cost and times. Needs no program."""
     from stepfold.cli._journals import inspect_file
 
-    _ended(lambda screen: inspect_file(file, screen, shows_events=events))
+    _ended(lambda screen: inspect_file(file, screen, shows_events=events, redacts=redact))
 
 
 @app.command("replay", epilog=_JOURNAL_EXIT_CODES)
@@ -353,6 +358,7 @@ def _view(
         str | None,
         typer.Option("--output", "-o", metavar="PAGE", help="By default FILE's name, as .html."),
     ] = None,
+    redact: Redact = False,
 ) -> None:
     """Write a page that shows a recorded run: a timeline, its messages, what each step changed.
 
@@ -360,7 +366,22 @@ def _view(
     """
     from stepfold.cli._journals import view_file
 
-    _ended(lambda screen: view_file(file, program, output, screen))
+    _ended(lambda screen: view_file(file, program, output, screen, redacts=redact))
+
+
+@app.command("redact", epilog=_JOURNAL_EXIT_CODES)
+def _redact(
+    *,
+    file: JournalFile,
+    output: Annotated[str, typer.Argument(metavar="OUTPUT", help="A new file.")],
+) -> None:
+    """Write a journal without what was said: prompts, replies, arguments, results, files.
+
+    It can be looked at by inspect and view; it is marked, and cannot be resumed or replayed.
+    """
+    from stepfold.cli._journals import redact_file
+
+    _ended(lambda screen: redact_file(file, output, screen))
 
 
 @app.command("laws", epilog=_LAWS_EXIT_CODES)

@@ -1,4 +1,4 @@
-"""`inspect`, `replay`, `fork` and `view`: what was recorded, and what becomes of it."""
+"""`inspect`, `replay`, `fork`, `view` and `redact`: what was recorded, and what becomes of it."""
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
@@ -18,9 +18,11 @@ from stepfold.durable import (
     fork_recording,
     page_of,
     read_recording,
+    redacted,
     replayed,
     replayed_states,
     spans_of,
+    write_recording,
 )
 from stepfold.loop import LoopState, Program
 from stepfold.loop.events import (
@@ -86,13 +88,32 @@ def _told(file: str, message: str) -> str:
 # --- inspect ----------------------------------------------------------------------------------
 
 
-def inspect_file(file: str, screen: Screen, *, shows_events: bool) -> int:
+def redact_file(file: str, output: str, screen: Screen) -> int:
+    """Write a journal without what was said in it.
+
+    Raises:
+        UsageError: the file is no journal, or there is such a file as the other.
+    """
+    recording = redacted(_recording(file))
+    try:
+        write_recording(recording, output)
+    except JournalError as error:
+        exists = Path(output).exists()
+        told = f"{output} exists already" if exists else f"cannot write {output}: {error}"
+        raise UsageError(told) from error
+    screen.line((output, "bold"), " can be looked at, and not replayed")
+    return 0
+
+
+def inspect_file(file: str, screen: Screen, *, shows_events: bool, redacts: bool) -> int:
     """Show what a journal tells without a program: its steps, or every event.
 
     Raises:
         UsageError: the file is no journal.
     """
     recording = _recording(file)
+    if redacts:
+        recording = redacted(recording)
     _show_head(screen, recording)
     _show_steps(screen, recording)
     if shows_events:
@@ -283,7 +304,9 @@ def fork_file(file: str, program: str, screen: Screen, *, at: int, new: str | No
 # --- view -------------------------------------------------------------------------------------
 
 
-def view_file(file: str, program: str | None, output: str | None, screen: Screen) -> int:
+def view_file(
+    file: str, program: str | None, output: str | None, screen: Screen, *, redacts: bool
+) -> int:
     """Write a page that shows a journal.
 
     Raises:
@@ -293,6 +316,10 @@ def view_file(file: str, program: str | None, output: str | None, screen: Screen
     recording = _recording(file)
     states: list[LoopState] = []
     code = 0
+    if redacts and program is not None:
+        raise UsageError("--redact: expected no --program, since states hold all that was said")
+    if redacts:
+        recording = redacted(recording)
     if program is not None:
         decided = program_named(program)
         for outcome in replayed_states(decided, recording, allow_other_program=True):

@@ -1,5 +1,6 @@
 """Recordings in a file of their own: made beside a run, and read again for `replay`."""
 
+import secrets
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from os import PathLike
@@ -10,7 +11,8 @@ from stepfold.durable._journal import RunJournal
 from stepfold.durable._lines import payload_line, record_line
 from stepfold.durable._memory import MemoryStore
 from stepfold.durable._recording import Recording, decoded
-from stepfold.durable._seal import Seal
+from stepfold.durable._records import HeaderRecord, encode_record
+from stepfold.durable._seal import Seal, sealed
 from stepfold.ports import (
     JournalConflict,
     JournalDamaged,
@@ -108,6 +110,25 @@ def stored_in(path: str | PathLike[str]) -> Outcome[StoredJournal, JournalMissin
         forked_at=first.forked_at,
     )
     return Success(StoredJournal(told, tuple(line.data for line in lines), payloads))
+
+
+def write_recording(
+    recording: Recording, path: str | PathLike[str], *, seal: Seal | None = None
+) -> None:
+    """Write a recording into a new file: an export, of `redacted(recording)` for instance.
+
+    Raises:
+        JournalError: there is such a file, or it cannot be written.
+    """
+    salt = "" if seal is None else secrets.token_hex(16)
+    lines: list[bytes] = []
+    payloads: dict[str, bytes] = {}
+    header = HeaderRecord(recording.header, recording.redacted)
+    for one in (header, *recording.records):
+        line, big = encode_record(one, salt=salt)
+        lines.append(sealed(seal, line))
+        payloads |= {digest: sealed(seal, data) for digest, data in big.items()}
+    write_records(Path(path), StoredJournal(recording.run, tuple(lines), payloads))
 
 
 def write_records(path: Path, stored: StoredJournal) -> None:

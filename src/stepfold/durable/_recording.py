@@ -1,5 +1,6 @@
 """What was recorded of a run: read without a program, and folded again with one."""
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias, final
 
@@ -195,7 +196,8 @@ def recovered(
     if not isinstance(header, HeaderRecord):
         return Failure(JournalDamaged(run, "expected a header first, found none"))
     if header.redacted:
-        return Failure(Diverged(-1, "the journal as it was written", "one exported redacted"))
+        problem = "it was exported without what was said: take the journal itself"
+        return Failure(JournalDamaged(run, problem))
     entries = [record.entry for record in tail if isinstance(record, EntryRecord)]
     kept = restored(increments) if increments else None
     match _folded(program, header.header, kept, entries, settled - 1, allows=allow_other_program):
@@ -231,8 +233,9 @@ def replayed(
     Fails at the first event at which this program decides otherwise than it did then. `position`
     counts the records after the header, from 0.
     """
-    states = list(replayed_states(program, recording, allow_other_program=allow_other_program))
-    return states[-1]
+    states = replayed_states(program, recording, allow_other_program=allow_other_program)
+    (reached,) = deque(states, maxlen=1)
+    return reached
 
 
 def replayed_states(
