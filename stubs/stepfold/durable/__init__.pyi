@@ -3,7 +3,7 @@ from stepfold.durable._fork import fork, fork_recording
 from stepfold.durable._journal import RunJournal
 from stepfold.durable._memory import MemoryStore
 from stepfold.durable._page import page_of
-from stepfold.durable._recorded import read_recording, record
+from stepfold.durable._recorded import read_recording, record, write_recording
 from stepfold.durable._recording import (
     Recording,
     explained,
@@ -12,6 +12,7 @@ from stepfold.durable._recording import (
     replayed_states,
 )
 from stepfold.durable._records import BaseRecord, EntryRecord
+from stepfold.durable._redacted import redacted
 from stepfold.durable._resume import DurableOptions, answer, resume, run, take_over
 from stepfold.durable._seal import Seal
 from stepfold.durable._timeline import Change, Span, changes, spans_of
@@ -36,10 +37,12 @@ __all__ = (
     "read_recording",
     "record",
     "recording_of",
+    "redacted",
     "replayed",
     "replayed_states",
     "resume",
     "run",
     "spans_of",
     "take_over",
+    "write_recording",
 )

@@ -14,3 +14,6 @@ def record(
 def read_recording(
     path: str | PathLike[str], *, seal: Seal | None = None
 ) -> Outcome[Recording, JournalMissing | JournalDamaged]: ...
+def write_recording(
+    recording: Recording, path: str | PathLike[str], *, seal: Seal | None = None
+) -> None: ...
