@@ -1,6 +1,6 @@
 """What an agent was given, checked once: its program, and what the program's names stand for."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Generic, cast, final
 
@@ -24,12 +24,13 @@ from stepfold.agent._program import (
     checked_concurrency,
     checked_download,
     checked_observers,
+    checked_resolver,
     program_of,
     with_output_tool,
 )
 from stepfold.agent._results import require_result_tool
 from stepfold.loop import Program
-from stepfold.ports import LanguageModel
+from stepfold.ports import LanguageModel, model_name
 from stepfold.shell import (
     OfferedTool,
     PrepareStep,
@@ -40,6 +41,7 @@ from stepfold.shell import (
     ToolApproval,
     is_described,
     tools_by_name,
+    wrap_language_model,
 )
 from stepfold.values import UsageError
 
@@ -74,7 +76,8 @@ class Configured(Generic[Deps_contra]):
         require_known(options, AGENT_OPTIONS)
         require_output(output)
         require_tools(tools)
-        self._given_models = models
+        self._given_models = tuple(zip(models, names, strict=True))
+        self._resolve = checked_resolver(options)
         self._deps_type = deps_type
         self._tools, searches, own = sorted_out(tools)
         self._concurrency = checked_concurrency(options.get("concurrency"))
@@ -102,7 +105,7 @@ class Configured(Generic[Deps_contra]):
 
     @cached_property
     def _models(self) -> tuple[LanguageModel, ...]:
-        return tuple(map(_resolved, self._given_models))
+        return tuple(_named(given, name, self._resolve) for given, name in self._given_models)
 
     def runtime(self, deps: object, options: RunOptions) -> Runtime[Deps_contra]:
         """What the names in the program stand for in one run.
@@ -128,9 +131,14 @@ class Configured(Generic[Deps_contra]):
         )
 
 
-def _resolved(given: str | LanguageModel) -> LanguageModel:
+def _named(
+    given: str | LanguageModel, name: str, resolve: Callable[[str], LanguageModel]
+) -> LanguageModel:
+    """A model under the name that states and journals have for it."""
     if not isinstance(given, str):
         return given
-    from stepfold.providers import resolve_model
-
-    return resolve_model(given)
+    model = resolve(given)
+    if model_name(model) == name:
+        return model
+    provider, _, model_id = name.partition("/")
+    return wrap_language_model(model, provider=provider, model_id=model_id)

@@ -1,6 +1,6 @@
 """The keyword options that several entry points share."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, Required
 
 from typing_extensions import TypedDict, TypeVar
@@ -102,6 +102,9 @@ class AgentOptions(ObserverOptions, total=False):
             signed ones let a call run.
         download: What fetches files of a prompt that the model's provider does not fetch itself:
             `download_files()` by default; with `None` every address goes to the model as it is.
+        resolve_model: What makes the models of ids, when the first run needs them: a
+            `ProviderRegistry`, or any other function; by default the built-in providers do.
+            Whatever it gives has the id for its name.
         observers: Who is told what happens in every run.
     """
 
@@ -122,6 +125,7 @@ class AgentOptions(ObserverOptions, total=False):
     allow_system_messages: bool
     tool_approval_secret: str | bytes | None
     download: Download | None
+    resolve_model: Callable[[str], LanguageModel]
 
 
 class GenerateOptions(RunOptions, AgentOptions, Generic[D], total=False):

@@ -1,7 +1,7 @@
 """The program that an agent's options describe: each option is checked as it is read."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Never
 
 from stepfold.agent._checks import (
@@ -24,7 +24,7 @@ from stepfold.loop import (
     Timeouts,
     ToolSpec,
 )
-from stepfold.ports import Download
+from stepfold.ports import Download, LanguageModel
 from stepfold.shell import Hooks, Observer
 from stepfold.transport import download_files
 from stepfold.values import NO_SETTINGS, CallSettings, JsonText, ProviderTool, Stop, UsageError
@@ -140,6 +140,30 @@ def checked_download(options: AgentOptions) -> Download | None:
             f"got {function!r}"
         )
     return given
+
+
+def checked_resolver(options: AgentOptions) -> Callable[[str], LanguageModel]:
+    """What makes the models of ids: by default the built-in providers, imported when they do.
+
+    Raises:
+        UsageError: it is no function.
+    """
+    if "resolve_model" not in options:
+        return _built_in
+    given = options["resolve_model"]
+    function: object = given
+    if not callable(function):
+        raise UsageError(
+            f"resolve_model: expected a function from an id to a model, such as a "
+            f"ProviderRegistry, got {function!r:.200}"
+        )
+    return given
+
+
+def _built_in(name: str) -> LanguageModel:
+    from stepfold.providers import resolve_model
+
+    return resolve_model(name)
 
 
 def checked_concurrency(given: int | None) -> int | None:

@@ -36,6 +36,8 @@ from stepfold.providers._protocols import (
 from stepfold.providers._registry import (
     PROVIDERS,
     ProviderEntry,
+    ProviderRegistry,
+    custom_provider,
     resolve_model,
 )
 from stepfold.providers._replies import reply_object, violation
@@ -111,6 +113,7 @@ __all__ = (
     "MessagesModel",
     "ProtocolEntry",
     "ProviderEntry",
+    "ProviderRegistry",
     "ResponsesDialect",
     "ResponsesModel",
     "WireCall",
@@ -122,6 +125,7 @@ __all__ = (
     "cohere",
     "cohere_embedding",
     "cohere_reranking",
+    "custom_provider",
     "gateway",
     "google",
     "http_model",

@@ -1,4 +1,4 @@
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, Required
 from typing_extensions import TypedDict, TypeVar
 from stepfold.agent._transforms import StreamTransform
@@ -54,6 +54,7 @@ class AgentOptions(ObserverOptions, total=False):
     allow_system_messages: bool
     tool_approval_secret: str | bytes | None
     download: Download | None
+    resolve_model: Callable[[str], LanguageModel]
 
 class GenerateOptions(RunOptions, AgentOptions, Generic[D], total=False):
     model: Required[str | LanguageModel]

@@ -11,7 +11,13 @@ from stepfold.providers._http_embedding import (
 )
 from stepfold.providers._http_model import HttpModel, WireCodec, WireDecoder, http_model
 from stepfold.providers._protocols import PROTOCOLS, ProtocolEntry, protocol_named
-from stepfold.providers._registry import PROVIDERS, ProviderEntry, resolve_model
+from stepfold.providers._registry import (
+    PROVIDERS,
+    ProviderEntry,
+    ProviderRegistry,
+    custom_provider,
+    resolve_model,
+)
 from stepfold.providers._replies import reply_object, violation
 from stepfold.providers.ai_gateway import GatewayDialect, GatewayModel, gateway
 from stepfold.providers.anthropic_messages import MessagesDialect, MessagesModel, anthropic
@@ -64,6 +70,7 @@ __all__ = (
     "MessagesModel",
     "ProtocolEntry",
     "ProviderEntry",
+    "ProviderRegistry",
     "ResponsesDialect",
     "ResponsesModel",
     "WireCall",
@@ -75,6 +82,7 @@ __all__ = (
     "cohere",
     "cohere_embedding",
     "cohere_reranking",
+    "custom_provider",
     "gateway",
     "google",
     "http_model",
