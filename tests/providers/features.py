@@ -79,16 +79,16 @@ SHOWN: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "text": (R, C, A, G, B, M, K),
         "reasoning": (R, C, A, G, B, M, K),
         "calls": (R, C, A, G, B, M, K),
-        "parallel calls": (R, C, A, G, B),
+        "parallel calls": (R, C, A, G, B, K),
         "calls of the provider, and results": (R, A, G),
         "results in a later reply": (A,),
         "requests for approval": (R,),
-        "sources": (R, A, G),
+        "sources": (R, A, G, K),
         "usage": (R, C, A, G, B, M, K),
-        "cached input": (R, C, A, G, B, M),
+        "cached input": (R, C, A, G, B, M, K),
         "reasoning tokens": (R, C, A, G),
         "raw finish reasons": (R, C, A, G, B, M, K),
-        "metadata of the response": (R, C, A, G, M),
+        "metadata of the response": (R, C, A, G, M, K),
         "errors": (R, C, A, B),
         "errors inside of a stream": (R,),
     }
@@ -192,7 +192,8 @@ FEATURES: Final[tuple[Feature, ...]] = (
         "several calls at once, and their results",
         _shown("parallel calls")
         | _asked(_CALLS, R, C, A, G)
-        | _asked("calls and their results", M),
+        | _asked("calls and their results", M)
+        | _GATEWAY_UNDERSTANDS,
     ),
     Feature(
         "tool choice",
@@ -232,23 +233,26 @@ FEATURES: Final[tuple[Feature, ...]] = (
     Feature(
         "a prompt that is kept in a cache",
         _asked("a prompt that is kept", A)
-        | _asked("options", C)
+        | _asked("options", R, C, G)
         | _converse("test_cache_points_and_guarded_texts_stand_where_they_were_put")
         | _absent(M, K),
     ),
     Feature(
         "options of a call",
-        _asked("options", C) | _converse("test_options_of_the_request_are_added") | _GATEWAY_ASKS,
+        _asked("options", R, C, A, G)
+        | _converse("test_options_of_the_request_are_added")
+        | _GATEWAY_ASKS,
     ),
     Feature(
         "options of messages and parts",
         _asked("a prompt that is kept", A)
+        | _asked("options of a part", R, G)
         | _converse("test_cache_points_and_guarded_texts_stand_where_they_were_put")
         | _GATEWAY_ASKS,
     ),
     Feature("usage", _shown("usage") | _GATEWAY_UNDERSTANDS),
-    Feature("usage: input from a cache", _shown("cached input")),
-    Feature("usage: reasoning", _shown("reasoning tokens") | _absent(B)),
+    Feature("usage: input from a cache", _shown("cached input") | _GATEWAY_UNDERSTANDS),
+    Feature("usage: reasoning", _shown("reasoning tokens") | _absent(B) | _GATEWAY_UNDERSTANDS),
     Feature("raw finish reasons", _shown("raw finish reasons") | _GATEWAY_UNDERSTANDS),
     Feature(
         "id and model of the response",

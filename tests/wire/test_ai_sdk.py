@@ -250,7 +250,12 @@ def shown(reply: ModelReply) -> Json:
         "calls": [[c.tool_call_id, c.tool_name, json.loads(c.input)] for c in calls],
         "sources": pages,
         "reason": [reply.finish_reason.unified, reply.finish_reason.raw],
-        "usage": [reply.usage.input_tokens, reply.usage.output_tokens],
+        "usage": [
+            reply.usage.input_tokens,
+            reply.usage.output_tokens,
+            reply.usage.input_token_details.cache_read_tokens,
+            reply.usage.output_token_details.reasoning_tokens,
+        ],
         "response": [reply.response.id, reply.response.model_id],
         "metadata": None
         if reply.provider_metadata is None
@@ -263,6 +268,7 @@ SAID: list[Json] = [
     {"type": "reasoning", "text": "hm", "providerMetadata": {"anthropic": {"signature": "s"}}},
     {"type": "source", "sourceType": "url", "id": "s0", "url": "https://x.test/", "title": "X"},
     {"type": "tool-call", "toolCallId": "c1", "toolName": "t", "input": '{"a": 1}'},
+    {"type": "tool-call", "toolCallId": "c2", "toolName": "t", "input": "{}"},
     {"type": "text", "text": "So."},
 ]
 

@@ -207,6 +207,22 @@ CASES = (
         },
     ),
     Case(
+        "options",
+        ModelRequest(
+            messages=(HELLO,),
+            settings=CallSettings(max_output_tokens=100),
+            provider_options=JsonText.of(
+                {"anthropic": {"metadata": {"user_id": "u"}, "service_tier": "standard_only"}}
+            ),
+        ),
+        {
+            "messages": [ASKED],
+            "max_tokens": 100,
+            "metadata": {"user_id": "u"},
+            "service_tier": "standard_only",
+        },
+    ),
+    Case(
         "a prompt that is kept",
         ModelRequest(
             messages=(UserMessage((Text("A long story.", provider_options=CACHED), Text("Why?"))),),

@@ -11,6 +11,7 @@ from stepfold.values import (
     AssistantMessage,
     CallSettings,
     ErrorTextOutput,
+    File,
     JsonFormat,
     JsonText,
     ModelRequest,
@@ -220,6 +221,61 @@ CASES = (
             "config": {"thinking_config": {"thinking_level": "high", "include_thoughts": True}},
         },
         {"generationConfig.thinkingConfig.thinkingLevel": "the server knows no case here"},
+    ),
+    Case(
+        "options",
+        ModelRequest(
+            messages=(HELLO,),
+            provider_options=JsonText.of(
+                {
+                    "google": {
+                        "cachedContent": "cachedContents/c",
+                        "safetySettings": [
+                            {"category": "HARM_CATEGORY_HARASSMENT", "threshold": "BLOCK_NONE"}
+                        ],
+                    }
+                }
+            ),
+        ),
+        {
+            "contents": [ASKED],
+            "config": {
+                "cached_content": "cachedContents/c",
+                "safety_settings": [
+                    {"category": "HARM_CATEGORY_HARASSMENT", "threshold": "BLOCK_NONE"}
+                ],
+            },
+        },
+        EMPTY,
+    ),
+    Case(
+        "options of a part",
+        ModelRequest(
+            messages=(
+                UserMessage(
+                    (
+                        File(
+                            "https://youtu.be/a",
+                            "video/mp4",
+                            provider_options=JsonText(
+                                '{"google":{"videoMetadata":{"startOffset":"1s"}}}'
+                            ),
+                        ),
+                    )
+                ),
+            )
+        ),
+        {
+            "contents": [
+                said(
+                    {
+                        "file_data": {"mime_type": "video/mp4", "file_uri": "https://youtu.be/a"},
+                        "video_metadata": {"start_offset": "1s"},
+                    }
+                )
+            ]
+        },
+        EMPTY,
     ),
 )
 ANSWER = json.dumps(

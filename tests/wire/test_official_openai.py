@@ -10,6 +10,7 @@ from stepfold.values import (
     AssistantMessage,
     CallSettings,
     ErrorTextOutput,
+    File,
     JsonFormat,
     JsonText,
     ModelRequest,
@@ -364,6 +365,53 @@ RESPONSES = (
         "reasoning",
         ModelRequest(messages=(HELLO,), settings=CallSettings(reasoning="high")),
         {"input": [ASKED], "reasoning": {"effort": "high"}},
+        OURS,
+    ),
+    Case(
+        "options",
+        ModelRequest(
+            messages=(HELLO,),
+            provider_options=JsonText.of(
+                {"openai": {"service_tier": "flex", "prompt_cache_key": "k", "truncation": "auto"}}
+            ),
+        ),
+        {
+            "input": [ASKED],
+            "service_tier": "flex",
+            "prompt_cache_key": "k",
+            "truncation": "auto",
+        },
+        OURS,
+    ),
+    Case(
+        "options of a part",
+        ModelRequest(
+            messages=(
+                UserMessage(
+                    (
+                        File(
+                            "https://example.com/a.png",
+                            "image/png",
+                            provider_options=JsonText('{"openai":{"image_detail":"low"}}'),
+                        ),
+                    )
+                ),
+            )
+        ),
+        {
+            "input": [
+                {
+                    "role": "user",
+                    "content": [
+                        {
+                            "type": "input_image",
+                            "image_url": "https://example.com/a.png",
+                            "detail": "low",
+                        }
+                    ],
+                }
+            ]
+        },
         OURS,
     ),
 )

@@ -26,6 +26,11 @@ function revived(value) {
   return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, revived(v)]));
 }
 
+function counts(usage) {
+  const { inputTokens, outputTokens, inputTokenDetails: read, outputTokenDetails: said } = usage;
+  return [inputTokens, outputTokens, read.cacheReadTokens, said.reasoningTokens];
+}
+
 async function done(job) {
   const sent = [];
   const fetch = async (url, init) => {
@@ -53,7 +58,7 @@ async function done(job) {
       calls: (await result.toolCalls).map(c => [c.toolCallId, c.toolName, c.input]),
       sources: (await result.sources).map(s => s.url ?? s.title),
       reason: [await result.finishReason, await result.rawFinishReason],
-      usage: [(await result.usage).inputTokens, (await result.usage).outputTokens],
+      usage: counts(await result.usage),
       response: [(await result.response).id, (await result.response).modelId],
       metadata: (await result.providerMetadata) ?? null,
     };
