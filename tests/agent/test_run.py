@@ -147,6 +147,16 @@ async def test_a_result_of_another_type_is_a_mistake() -> None:
         run.results_of(plain)
 
 
+async def test_results_are_those_of_a_tool() -> None:
+    """A name or a plain function would have none, and nobody would notice."""
+    run = await Agent(model=ScriptedModel([DONE])).generate("Go.")
+
+    with pytest.raises(UsageError, match="results_of: expected a tool itself, got 'plain'"):
+        run.results_of("plain")  # type: ignore[call-overload]
+    with pytest.raises(UsageError, match="results_of: expected a tool itself, got <built-in"):
+        run.results_of(len)  # type: ignore[call-overload]
+
+
 async def test_results_without_a_type_are_json() -> None:
     """A function that does not say what it returns gives what the history holds."""
 

@@ -185,6 +185,16 @@ class Broken:
         raise StopAsyncIteration
 
 
+async def test_what_a_model_says_of_a_wrong_usage_is_told() -> None:
+    """As of a script that has come to its end; what other exceptions say may be a secret."""
+    agent = Agent(model=ScriptedModel([]))
+
+    with pytest.raises(
+        RunFailed, match=r"the model raised UsageError: .*add a reply to the script"
+    ):
+        await agent.generate("Go.")
+
+
 async def test_a_foreign_exception_is_the_cause_of_the_failure() -> None:
     """Any other exception is a fault in the model's own code: no retry, and it is kept."""
     error = KeyError("choices")

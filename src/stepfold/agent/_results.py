@@ -33,7 +33,7 @@ def decoded_result(tool: AnyTool[Never, object], document: JsonText) -> Outcome[
             fault = faults[0]
             return Failure(
                 f"the stored result of {tool.name} does not fit its returned type: "
-                f"{fault.pointer}: {fault.message}"
+                f"{fault.pointer or '(all of it)'}: {fault.message}"
             )
 
 

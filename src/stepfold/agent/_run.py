@@ -218,8 +218,10 @@ class Run(Generic[Out_co]):
         JSON: dicts, lists and so on.
 
         Raises:
-            UsageError: a stored result does not fit the tool's returned type.
+            UsageError: a stored result does not fit the tool's returned type, or this is no tool.
         """
+        if not _is_tool(tool):
+            raise UsageError(f"results_of: expected a tool itself, got {tool!r:.200}")
         return tuple(
             _decoded(tool, part)
             for part in self._results()
@@ -240,6 +242,10 @@ _CUT_BY_DEFAULT = ModelWarning(
     "the agent was given no stop_when, so that the run was stopped after 20 steps: give "
     "stop_when=is_step_count(…), or never",
 )
+
+
+def _is_tool(given: object) -> bool:
+    return isinstance(given, AnyTool)
 
 
 def _results_in(messages: Iterable[Message]) -> Iterator[ToolResult]:

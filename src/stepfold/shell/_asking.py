@@ -15,6 +15,7 @@ from stepfold.loop import RetryPolicy, pause_before_retry
 from stepfold.ports import BLOCKING, KEEPER, Clock
 from stepfold.shell._clock import SystemClock
 from stepfold.shell._keeping import RunKeeper
+from stepfold.shell._model_failures import reason_of
 from stepfold.shell._observing import Line, Observation, Observer
 from stepfold.shell._waiting import LoopWaiting, ThreadWaiting, missed_loop, suspended_in
 from stepfold.values import (
@@ -140,8 +141,7 @@ def _model_error(error: Exception) -> ModelError:
     """What a model raised; any other exception is a fault in the model's own code."""
     if isinstance(error, ModelError):
         return error
-    reason = ModelErrorReason("unknown", f"the model raised {type(error).__name__}")
-    wrapped = ModelError(reason)
+    wrapped = ModelError(reason_of(error))
     wrapped.__cause__ = error
     return wrapped
 

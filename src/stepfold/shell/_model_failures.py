@@ -1,17 +1,21 @@
 """Why a model call failed, as a value."""
 
 from stepfold.loop import Timeouts
-from stepfold.values import ModelError, ModelErrorReason
+from stepfold.values import ModelError, ModelErrorReason, UsageError
 
 _FIRST_CHUNK = "first-chunk-timeout"
 _CHUNK = "chunk-timeout"
 
 
 def reason_of(error: Exception) -> ModelErrorReason:
-    """The reason in a `ModelError`; any other exception is a fault in the model's own code."""
+    """The reason in a `ModelError`; any other exception is a fault in the model's own code.
+
+    What it says may be a secret, but for a `UsageError`: that is told.
+    """
     if isinstance(error, ModelError):
         return error.reason
-    return ModelErrorReason("unknown", f"the model raised {type(error).__name__}")
+    said = f": {error}" if isinstance(error, UsageError) else ""
+    return ModelErrorReason("unknown", f"the model raised {type(error).__name__}{said[:1000]}")
 
 
 def silence(timeouts: Timeouts, *, has_spoken: bool) -> ModelErrorReason:
