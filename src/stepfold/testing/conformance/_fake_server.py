@@ -71,6 +71,26 @@ class FakeServer:
 
 
 @final
+class _Headers(Mapping[str, str]):
+    """Headers, without regard to case."""
+
+    def __init__(self, pairs: Sequence[tuple[str, str]]) -> None:
+        self._values = {name.lower(): value for name, value in pairs}
+
+    @override
+    def __getitem__(self, name: str) -> str:
+        return self._values[name.lower()]
+
+    @override
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    @override
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+@final
 class _Script:
     """How far one response has come."""
 
@@ -104,7 +124,7 @@ class _Script:
 
     @property
     def headers(self) -> Mapping[str, str]:
-        return dict(self._answer.headers)
+        return _Headers(self._answer.headers)
 
 
 def _broken() -> ConnectionResetError:
