@@ -91,5 +91,6 @@ td, th { text-align: left; vertical-align: top; padding: .25rem .9rem; border-to
 th { color: var(--soft); font-weight: 600; }
 td:first-child, th:first-child { width: 32%; }
 td.was { color: var(--soft); } td code { font-size: 11.5px; }
-@media (max-width: 40rem) { .axis, .row { grid-template-columns: 7rem 1fr 3.8rem; gap: .4rem; } }
+@media (max-width: 40rem) { .axis, .row { grid-template-columns: 7rem 1fr 3.8rem; gap: .4rem; }
+  .axis i:not(.from, .to) { display: none; } }
 """
