@@ -5,9 +5,13 @@ from functools import partial
 from typing import Literal, Never, NoReturn, assert_type, final
 
 from attrs import frozen
+from returns.future import FutureResult
+from returns.result import Result
 
 import stepfold as sf
-from stepfold.pipeline import Verdict
+from stepfold.pipeline import OpenInput, Verdict
+from stepfold.pipeline.interop import as_future_result, from_future_result, from_result
+from stepfold.ports import JournalStore
 
 
 @final
@@ -325,8 +329,19 @@ def plans_are_exact() -> None:
     )
 
 
-async def running_is_exact() -> None:
+async def running_is_exact(store: JournalStore) -> None:
     assert_type(await parse.run(""), sf.Outcome[Question, Unreadable])
+    started = await parse.idempotent().start("", journal=store, run_id="r")
+    assert_type(started, sf.PipelineRun[Question, Unreadable])
+    match (await parse.resume("r", {"ok": True}, journal=store)).end:  # type: ignore[exhaustive-match]  # pyright: ignore[reportMatchNotExhaustive]
+        case sf.Finished(sf.Success(question)):
+            assert_type(question, Question)
+        case sf.Finished(sf.Failure(unreadable)):
+            assert_type(unreadable, Unreadable)
+        case sf.Suspended(asked):
+            assert_type(asked, tuple[OpenInput, ...])
+        case sf.Cancelled() | sf.Crashed():
+            pass
     assert_type(await count.value("x"), int)
     match await (parse >> ask).run(""):
         case sf.Success(value):
@@ -335,6 +350,20 @@ async def running_is_exact() -> None:
             assert_type(why, str)
         case sf.Failure(error):
             assert_type(error, Unreadable | Offline)
+
+
+def of_result(text: str) -> Result[int, Offline]:
+    return sf.Success(len(text))
+
+
+def of_future(text: str) -> FutureResult[int, Offline]:
+    return FutureResult.from_value(len(text))
+
+
+def railways_are_exact() -> None:
+    assert_type(from_result(of_result), sf.Stage[str, int, Offline])
+    assert_type(from_future_result(of_future), sf.Stage[str, int, Offline])
+    assert_type(as_future_result(parse)("x"), FutureResult[Question, Unreadable])  # type: ignore[unused-awaitable]
 
 
 def stages_go_where_less_is_promised(texts: Callable[[str], Awaitable[int]]) -> None:

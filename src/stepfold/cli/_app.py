@@ -224,6 +224,29 @@ def _decode(
     _ended(lambda screen: decode_file(file, protocol, is_stream=stream, screen=screen))
 
 
+@app.command("graph")
+def _graph(
+    *,
+    target: Annotated[str, typer.Argument(metavar="MODULE:NAME", help="A pipeline, an sf.Stage.")],
+    form: Annotated[
+        str, typer.Option("--format", "-f", help="tree, mermaid (a flow chart), or json.")
+    ] = "tree",
+) -> None:
+    """Show a pipeline before it runs: its stages, or the schemas of what goes in and out."""
+    from stepfold.cli._graph import graph_named
+    from stepfold.cli._screen import OutputClosed, Screen
+    from stepfold.values import UsageError
+
+    try:
+        code = graph_named(target, form)
+    except UsageError as error:
+        Screen().complain(str(error))
+        code = 2
+    except OutputClosed:
+        code = 1
+    raise typer.Exit(code)
+
+
 @app.command("explore", epilog=_EXPLORE_EXIT_CODES)
 def _explore(
     *,

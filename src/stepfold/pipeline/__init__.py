@@ -4,10 +4,10 @@ A `Stage[A, B, E]` takes an `A` and gives a `B`, or a failure that is an `E`. St
 together by methods and operators, and what comes out is a stage again, and a value.
 """
 
-from stepfold.pipeline import commands, events, notes
+from stepfold.pipeline import commands, events, interop, notes
 from stepfold.pipeline._context import StageContext
 from stepfold.pipeline._ends import Crashed, Finished, OpenInput, PipelineEnd, Suspended
-from stepfold.pipeline._execute import PipelineOptions
+from stepfold.pipeline._execute import PipelineOptions, StartOptions
 from stepfold.pipeline._make import (
     Case,
     When,
@@ -63,6 +63,7 @@ __all__ = (
     "Stage",
     "StageContext",
     "StageCrashed",
+    "StartOptions",
     "Suspended",
     "TimedOut",
     "Transition",
@@ -82,6 +83,7 @@ __all__ = (
     "fallible",
     "given",
     "identity",
+    "interop",
     "notes",
     "open_inputs",
     "orchestrate",

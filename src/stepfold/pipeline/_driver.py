@@ -9,9 +9,9 @@ exit, and a cancellation that came from outside, are raised on as they are.
 """
 
 from collections import deque
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from types import CoroutineType
-from typing import Final, cast, final
+from typing import Final, TypeAlias, cast, final
 
 import anyio
 import anyio.abc
@@ -38,6 +38,9 @@ from stepfold.pipeline.notes import Tell
 from stepfold.ports import Clock
 from stepfold.shell import ChildRuns, LoopWaiting, SpuriousCancellationError
 
+Write: TypeAlias = Callable[[PipelineState, Event, PipelineState], Awaitable[None]]
+"""Writes an event down, between the state before it and the one after it."""
+
 
 @final
 @frozen(order=False, eq=False)
@@ -59,9 +62,12 @@ class Driver:
         clock: Clock,
         tell: Tell | None = None,
         children: ChildRuns | None = None,
+        write: Write | None = None,
     ) -> None:
         self.state: PipelineState = first.state
         self._children = children
+        self._write = write
+        self._lock: Final = anyio.Lock()
         self._wiring = wiring
         self._clock = clock
         self._tell = tell
@@ -80,15 +86,26 @@ class Driver:
     async def run(self) -> None:
         """Carry out commands until none is left."""
         await anyio.lowlevel.checkpoint()
-        while jobs := self._run_here():
+        while jobs := await self._run_here():
             if len(jobs) == 1:
-                self.feed(await self._awaited(jobs[0]))
+                await self.feed(await self._awaited(jobs[0]))
             else:
                 await self._together(jobs)
 
-    def feed(self, event: Event) -> None:
-        """Let one event happen, and take its commands."""
-        transition = step(self._wiring, self.state, event)
+    async def feed(self, event: Event) -> None:
+        """Let one event happen, and take its commands; with a journal, once it is written."""
+        if self._write is None:
+            self._commit(step(self._wiring, self.state, event))
+            return
+        with anyio.CancelScope(shield=True):
+            async with self._lock:
+                transition = step(self._wiring, self.state, event)
+                if transition.state is not self.state:
+                    await self._write(self.state, event, transition.state)
+                self._commit(transition)
+        await anyio.lowlevel.checkpoint_if_cancelled()
+
+    def _commit(self, transition: Transition) -> None:
         self.state = transition.state
         self._commands.extend(transition.commands)
         self._told(transition)
@@ -100,7 +117,7 @@ class Driver:
 
     # --- here and now -------------------------------------------------------------------------
 
-    def _run_here(self) -> list[_Job]:
+    async def _run_here(self) -> list[_Job]:
         """Carry out what does not wait, and what that leads to; give what does."""
         commands, code = self._commands, self._wiring.code
         while commands:
@@ -108,26 +125,26 @@ class Driver:
             if isinstance(command, RunStage):
                 work = code[command.instruction].work
                 if work is not None:
-                    self._begin(command, work)
+                    await self._begin(command, work)
             elif isinstance(command, Pause):
                 self._jobs.append(_Job(command, None))
             else:
-                self._cancel(command)
+                await self._cancel(command)
         jobs, self._jobs = self._jobs, []
         return jobs
 
-    def _begin(self, command: RunStage, work: Work) -> None:
+    async def _begin(self, command: RunStage, work: Work) -> None:
         """Call a function; what it gives to be awaited is left for later."""
         try:
             given = self._in_context(command) if work.wants_context else command.given
             result = work.function(given)
         except Exception as error:  # noqa: BLE001 - a defect of the stage, not of ours
-            self.feed(self._event_of_error(command.key, error))
+            await self.feed(self._event_of_error(command.key, error))
             return
         if work.may_wait and isinstance(result, Awaitable):
             self._jobs.append(_Job(command, cast("Awaitable[object]", result)))
         else:
-            self.feed(self._read(command, work, result))
+            await self.feed(self._read(command, work, result))
 
     def _in_context(self, command: RunStage) -> StageContext:
         title = self._wiring.code[command.instruction].title
@@ -146,7 +163,7 @@ class Driver:
         self._raised.setdefault((name, message), error)
         return StageRaised(key, name, message, self._clock.now())
 
-    def _cancel(self, command: CancelStage) -> None:
+    async def _cancel(self, command: CancelStage) -> None:
         """Cancel a task, or what has not been begun as one."""
         key = command.key
         if key in self._scopes:
@@ -157,7 +174,7 @@ class Driver:
                 self._jobs.remove(job)
                 _close(job.awaitable)
                 break
-        self.feed(StageStopped(key, self._clock.now()))
+        await self.feed(StageStopped(key, self._clock.now()))
 
     # --- waiting ------------------------------------------------------------------------------
 
@@ -221,8 +238,8 @@ class Driver:
                     else:
                         event = await self._awaited(todo[0])
                 del self._scopes[key]
-                self.feed(event or StageStopped(key, self._clock.now()))
-                todo = self._run_here()
+                await self.feed(event or StageStopped(key, self._clock.now()))
+                todo = await self._run_here()
                 for other in todo[1:]:
                     self._start(group, other)
         except (Exception, KeyboardInterrupt, SystemExit) as error:  # noqa: BLE001

@@ -19,7 +19,17 @@ from stepfold.shell import ChildRuns, SystemClock
 from stepfold.values import Outcome, Price, UsageError
 
 
-class PipelineOptions(TypedDict, total=False):
+class StartOptions(TypedDict, total=False):
+    """What belongs to one run of a pipeline beside its name; see `PipelineOptions`."""
+
+    observers: Sequence[Tell]
+    limits: Limits | None
+    prices: Mapping[str, Price] | None
+    clock: Clock | None
+    seed: int | None
+
+
+class PipelineOptions(StartOptions, total=False):
     """What belongs to one run of a pipeline.
 
     `observers` are told each note, in order, before the run goes on; what they raise ends it.
@@ -30,12 +40,7 @@ class PipelineOptions(TypedDict, total=False):
     `prices` says what tokens cost, by ids of models, beside what the agents know.
     """
 
-    observers: Sequence[Tell]
-    limits: Limits | None
-    prices: Mapping[str, Price] | None
-    clock: Clock | None
     run_id: str | None
-    seed: int | None
 
 
 _CLOCK = SystemClock()
@@ -50,21 +55,18 @@ async def run_in_memory(
         StageCrashed: a stage raised.
         UsageError: an option is wrong, or the pipeline waits for inputs.
     """
-    for option in options.keys() - PipelineOptions.__annotations__.keys():
-        known = ", ".join(sorted(PipelineOptions.__annotations__))
-        raise UsageError(f"run: expected one of {known}, got the option {option!r}")
+    require_known("run", options)
     for name in wiring.inputs:
         raise UsageError(
             f"run: the pipeline waits for the input {name!r}, which may take longer than this "
             "process lives: begin it by start(…, journal=…)"
         )
-    clock, run_id, seed = options.get("clock"), options.get("run_id"), options.get("seed")
-    clock = _CLOCK if clock is None else clock
+    clock, run_id, seed = clock_of(options), options.get("run_id"), options.get("seed")
     run_id = f"run-{secrets.token_hex(8)}" if run_id is None else run_id
     seed = secrets.randbits(63) if seed is None else seed
     first = begin(wiring, given, run=run_id, seed=seed, at=clock.now())
-    children = _children(run_id, options)
-    driver = Driver(wiring, first, clock, _telling(options.get("observers", ())), children)
+    children = children_of(run_id, options)
+    driver = Driver(wiring, first, clock, telling(options.get("observers", ())), children)
     await driver.run()
     end = driver.state.end
     if isinstance(end, Finished):
@@ -77,7 +79,24 @@ async def run_in_memory(
     )
 
 
-def _children(run_id: str, options: PipelineOptions) -> ChildRuns | None:
+def require_known(where: str, options: StartOptions) -> None:
+    """Refuse an option that is none.
+
+    Raises:
+        UsageError: there is one.
+    """
+    for option in options.keys() - PipelineOptions.__annotations__.keys():
+        known = ", ".join(sorted(PipelineOptions.__annotations__))
+        raise UsageError(f"{where}: expected one of {known}, got the option {option!r}")
+
+
+def clock_of(options: StartOptions) -> Clock:
+    """Where the time of events comes from."""
+    clock = options.get("clock")
+    return _CLOCK if clock is None else clock
+
+
+def children_of(run_id: str, options: StartOptions) -> ChildRuns | None:
     """What the agents within may spend, if there is a limit."""
     limits = options.get("limits")
     if limits is None:
@@ -91,7 +110,8 @@ def _children(run_id: str, options: PipelineOptions) -> ChildRuns | None:
     return ChildRuns(run_id, limits, grant, options.get("prices") or {})
 
 
-def _telling(observers: Sequence[Tell]) -> Tell | None:
+def telling(observers: Sequence[Tell]) -> Tell | None:
+    """One function that tells all observers."""
     if not observers:
         return None
     if len(observers) == 1:

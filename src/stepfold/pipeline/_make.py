@@ -190,7 +190,9 @@ def orchestrate(
     for where, part in (("plan", plan), ("worker", worker), ("combine", combine)):
         require_stage(f"orchestrate, {where}", part, Stage)
     require_bound("orchestrate, at_most", at_most)
-    counted = in_sequence(Leaf(Work("tasks", SPREAD, Reading.VALUE)), Counted(at_most))
+    counted = in_sequence(
+        Leaf(Work("tasks", SPREAD, Reading.VALUE, is_plain=True)), Counted(at_most)
+    )
     tasks = in_sequence(plan.node, counted)
     done = in_sequence(tasks, Each(worker.node, at_most, settles=False))
     return Stage(in_sequence(done, combine.node))
@@ -238,7 +240,7 @@ class When(Generic[A_contra, B_co, E_co]):
         """Say what happens where nothing held; this makes it a stage."""
         require_stage("otherwise", stage, Stage)
         labels = (*(name_of(test, "when") for test in self._tests), "otherwise")
-        chooser = Work("when", FirstHolding(self._tests), Reading.CHOICE)
+        chooser = Work("when", FirstHolding(self._tests), Reading.CHOICE, is_plain=True)
         return Stage(Choice(chooser, labels, (*self._arms, stage.node)))
 
 

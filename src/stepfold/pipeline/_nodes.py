@@ -311,6 +311,22 @@ class Titled:
         return (self.body,)
 
 
+@final
+@frozen(order=False, eq=False)
+class Repeatable:
+    """A stage whose functions may run again where it is not known what became of them."""
+
+    body: "Node"
+
+    def own(self) -> Own:
+        """What the node holds."""
+        return ()
+
+    def inner(self) -> "tuple[Node, ...]":
+        """The nodes within."""
+        return (self.body,)
+
+
 Node: TypeAlias = (
     Given
     | Leaf
@@ -329,6 +345,7 @@ Node: TypeAlias = (
     | Sleep
     | Awaited
     | Titled
+    | Repeatable
 )
 """Any node of the tree."""
 

@@ -6,7 +6,7 @@ type of its own to find out, and none takes several stages at once, since then b
 exact unions: several stages are put together by operators (`&` for fans, `|` for cases).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Generic, Never, TypeVarTuple, cast, final
 
@@ -21,7 +21,9 @@ from stepfold.pipeline._checks import (
     require_seconds,
     require_stage,
 )
-from stepfold.pipeline._execute import PipelineOptions, run_in_memory
+from stepfold.pipeline._durable import resume, start
+from stepfold.pipeline._execute import PipelineOptions, StartOptions, run_in_memory
+from stepfold.pipeline._graph import mermaid_of, schemas_of, tree_of
 from stepfold.pipeline._nodes import (
     Caught,
     CaughtBy,
@@ -32,6 +34,7 @@ from stepfold.pipeline._nodes import (
     Leaf,
     Loop,
     Node,
+    Repeatable,
     Retry,
     Timed,
     Titled,
@@ -41,6 +44,7 @@ from stepfold.pipeline._nodes import (
     with_catch,
 )
 from stepfold.pipeline._results import BoundReached, Revision, TimedOut, Verdict
+from stepfold.pipeline._run import PipelineRun
 from stepfold.pipeline._wiring import Wiring, wiring_of
 from stepfold.pipeline._works import (
     SPREAD,
@@ -54,7 +58,8 @@ from stepfold.pipeline._works import (
     plain,
     work_of,
 )
-from stepfold.values import Outcome
+from stepfold.ports import JournalStore
+from stepfold.values import JsonText, Outcome
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -111,6 +116,21 @@ class Stage(Generic[A_contra, B_co, E_co]):
     def __repr__(self) -> str:
         return f"<Stage of {len(self._tokens)} parts>"
 
+    def tree(self) -> str:
+        """Draw it as a tree: a line for each stage, those within it below."""
+        return tree_of(self._node)
+
+    def mermaid(self) -> str:
+        """Draw it as a flow chart in Mermaid; dotted arrows are the ways of failures."""
+        return mermaid_of(self._node)
+
+    def schemas(self) -> Mapping[str, JsonText | None]:
+        """The JSON Schemas of what it is `given`, of its `value`, and of each `input NAME`.
+
+        `None` is where no annotation tells the type, or it has no JSON form.
+        """
+        return schemas_of(self._node)
+
     # --- running ------------------------------------------------------------------------------
 
     async def run(
@@ -140,6 +160,60 @@ class Stage(Generic[A_contra, B_co, E_co]):
         """
         outcome = await self.run(given, **options)
         return outcome.unwrap()
+
+    async def start(
+        self,
+        given: A_contra,
+        /,
+        *,
+        journal: JournalStore,
+        run_id: str,
+        **options: Unpack[StartOptions],
+    ) -> PipelineRun[B_co, E_co]:
+        """Begin a run that is written down, and carry it on until it ends or waits for inputs.
+
+        What goes over each boundary is written as JSON, by the types in the annotations of the
+        functions. In an agent's place, use an async function that asks it.
+
+        Args:
+            given: What the first stage is given.
+            journal: Where the run is kept, such as a store of `stepfold.durable`.
+            run_id: What it is called there.
+            options: See `PipelineOptions`.
+
+        Raises:
+            JournalError: there is such a run already, or the store failed.
+            UsageError: an annotation is missing, or a stage gave something else than it says.
+        """
+        run = await start(self._node, self.wiring, given, journal, run_id, options)
+        return cast("PipelineRun[B_co, E_co]", run)
+
+    async def resume(
+        self,
+        run_id: str,
+        answers: Mapping[str, object] | None = None,
+        /,
+        *,
+        journal: JournalStore,
+        **options: Unpack[StartOptions],
+    ) -> PipelineRun[B_co, E_co]:
+        """Take up a run again where its journal ends: answered, or after a crash.
+
+        A stage that was in flight runs again if it is `idempotent()` or a plain function;
+        otherwise the run ends in `Crashed`.
+
+        Args:
+            run_id: What the run is called.
+            answers: Values for open inputs, by their names; some may stay open.
+            journal: Where the run is kept.
+            options: See `PipelineOptions`.
+
+        Raises:
+            JournalError: there is no such run, it is damaged, or somebody else goes on with it.
+            UsageError: an answer does not fit, or the run is of another pipeline.
+        """
+        run = await resume(self._node, self.wiring, run_id, answers or {}, journal, options)
+        return cast("PipelineRun[B_co, E_co]", run)
 
     # --- one after the other ------------------------------------------------------------------
 
@@ -177,7 +251,7 @@ class Stage(Generic[A_contra, B_co, E_co]):
             plain("guard", cast("AnyFunction", holds), "guard"),
             plain("guard", cast("AnyFunction", otherwise), "guard"),
         )
-        work = Work(name_of(holds, "guard"), guarded, Reading.OUTCOME)
+        work = Work(name_of(holds, "guard"), guarded, Reading.OUTCOME, is_plain=True)
         return Stage(in_sequence(self._node, Leaf(work)))
 
     def narrow(
@@ -186,7 +260,7 @@ class Stage(Generic[A_contra, B_co, E_co]):
         """Go on if the value is of a class; otherwise fail with what a function gives."""
         require_made("narrow", kind, type, "a class")
         narrowed = Narrowed(kind, plain("narrow", cast("AnyFunction", otherwise), "narrow"))
-        work = Work(f"narrow {kind.__name__}", narrowed, Reading.OUTCOME, gives=kind)
+        work = Work(f"narrow {kind.__name__}", narrowed, Reading.OUTCOME, is_plain=True, gives=kind)
         return Stage(in_sequence(self._node, Leaf(work)))
 
     def _before(self, where: str, function: object, reading: Reading) -> Node:
@@ -267,7 +341,7 @@ class Stage(Generic[A_contra, B_co, E_co]):
 
     def _each(self, body: Node, limit: int, *, settles: bool) -> Node:
         require_bound("map_each, limit", limit)
-        spread = Leaf(Work("items", SPREAD, Reading.VALUE))
+        spread = Leaf(Work("items", SPREAD, Reading.VALUE, is_plain=True))
         return in_sequence(in_sequence(self._node, spread), Each(body, limit, settles))
 
     def race(self: "Stage[A, B, E]", other: "Stage[A, C, F]", /) -> "Stage[A, B | C, E | F]":
@@ -321,7 +395,7 @@ class Stage(Generic[A_contra, B_co, E_co]):
     def _loop(self, where: str, body: Node, test: object, at_most: int, *, ends: bool) -> Node:
         require_bound(f"{where}, at_most", at_most)
         holds = plain(where, cast("AnyFunction", test), where)
-        work = Work(name_of(holds, where), Tested(holds), Reading.CHOICE)
+        work = Work(name_of(holds, where), Tested(holds), Reading.CHOICE, is_plain=True)
         return in_sequence(self._node, Loop(work, ends, body, at_most))
 
     def improve_until_accepted(
@@ -342,6 +416,10 @@ class Stage(Generic[A_contra, B_co, E_co]):
         require_bound("improve_until_accepted, at_most", at_most)
         improving = Improving(evaluate.node, improve.node, at_most)
         return Stage(in_sequence(self._node, improving))
+
+    def idempotent(self) -> "Stage[A_contra, B_co, E_co]":
+        """The same stage, declared to do no harm if what was in flight at a crash runs again."""
+        return Stage(Repeatable(self._node))
 
     # --- other --------------------------------------------------------------------------------
 
@@ -399,7 +477,7 @@ class Cases(Generic[T, B_co, E_co]):
     def node(self) -> Node:
         """The tree of all cases, and what chooses between them."""
         labels = tuple(" | ".join(map(shown_kind, kinds)) for kinds in self._forms)
-        chooser = Work("branch", FirstFitting(self._forms), Reading.CHOICE)
+        chooser = Work("branch", FirstFitting(self._forms), Reading.CHOICE, is_plain=True)
         return Choice(chooser, labels, self._arms)
 
     def __or__(self, other: "Cases[A2, C, F]", /) -> "Cases[T | A2, B_co | C, E_co | F]":

@@ -11,7 +11,7 @@ import enum
 from collections.abc import Generator
 from typing import Final, TypeAlias, final
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from stepfold.loop import RetryPolicy
 from stepfold.pipeline._nodes import (
@@ -28,6 +28,7 @@ from stepfold.pipeline._nodes import (
     Leaf,
     Loop,
     Node,
+    Repeatable,
     Retry,
     Sleep,
     Timed,
@@ -78,6 +79,7 @@ class Instruction:
     policy: RetryPolicy | None = field(default=None, kw_only=True)
     settles: bool = field(default=False, kw_only=True)
     asked: Awaited | None = field(default=None, kw_only=True)
+    repeats: bool = field(default=False, kw_only=True)
 
 
 SUCCEEDED: Final = 0
@@ -110,6 +112,7 @@ class _Part:
     then: int
     failed: int
     title: str
+    repeats: bool = False
 
 
 def wiring_of(node: Node) -> Wiring:
@@ -163,6 +166,10 @@ class _Writer:
         self.code.append(instruction)
         return len(self.code) - 1
 
+    def part(self, whole: _Part, node: Node, then: int, failed: int, title: str) -> _Part:
+        """A part of a node that is being written."""
+        return _Part(node, then, failed, title, whole.repeats)
+
     def write(self, part: _Part) -> _Writing | int:
         """Write a node, or begin to: what comes asks for the nodes within it to be written."""
         node, then, failed, title = part.node, part.then, part.failed, part.title
@@ -178,7 +185,9 @@ class _Writer:
             case CaughtBy(body):
                 return self.within(body, part)
             case Titled(name, body):
-                return self.within(body, _Part(body, then, failed, f"{title}{name}/"))
+                return self.within(body, evolve(part, node=body, title=f"{title}{name}/"))
+            case Repeatable(body):
+                return self.within(body, evolve(part, node=body, repeats=True))
             case Choice():
                 return self.choice(node, part)
             case Loop():
@@ -206,11 +215,13 @@ class _Writer:
     def work(self, op: Op, work: Work, part: _Part, arms: tuple[int, ...] = ()) -> int:
         """Write what has a function run."""
         title = part.title + work.name
-        return self.add(Instruction(op, title, part.then, part.failed, work, arms))
+        repeats = part.repeats or work.is_plain
+        written = Instruction(op, title, part.then, part.failed, work, arms, repeats=repeats)
+        return self.add(written)
 
     def within(self, body: Node, part: _Part) -> _Writing:
         """Write a node in place of another."""
-        return (yield _Part(body, part.then, part.failed, part.title))
+        return (yield evolve(part, node=body))
 
     def chain(self, links: tuple[Node, ...], part: _Part) -> _Writing:
         """Write from the last link to the first: what catches failures is where those before go."""
@@ -219,20 +230,22 @@ class _Writer:
             match link:
                 case Caught(work, recovers):
                     onward = then if recovers else failed
-                    failed = self.work(Op.WORK, work, _Part(link, onward, failed, part.title))
+                    failed = self.work(
+                        Op.WORK, work, self.part(part, link, onward, failed, part.title)
+                    )
                 case CaughtBy(body):
-                    failed = yield _Part(body, then, failed, part.title)
+                    failed = yield self.part(part, body, then, failed, part.title)
                 case Leaf(work):
-                    then = self.work(Op.WORK, work, _Part(link, then, failed, part.title))
+                    then = self.work(Op.WORK, work, self.part(part, link, then, failed, part.title))
                 case _:
-                    then = yield _Part(link, then, failed, part.title)
+                    then = yield self.part(part, link, then, failed, part.title)
         return then
 
     def choice(self, node: Choice, part: _Part) -> _Writing:
         """Write the arms, and then what chooses between them."""
         arms: list[int] = []
         for arm in node.arms:
-            at = yield _Part(arm, part.then, part.failed, part.title)
+            at = yield self.part(part, arm, part.then, part.failed, part.title)
             arms.append(at)
         return self.work(Op.CHOOSE, node.chooser, part, tuple(arms))
 
@@ -251,10 +264,10 @@ class _Writer:
         left = self._left(Op.LEAVE, part.then, title)
         lost = self._left(Op.LEAVE, part.failed, title)
         test = self.add(self.code[SUCCEEDED])  # written below
-        body = yield _Part(node.body, test, lost, title)
+        body = yield self.part(part, node.body, test, lost, title)
         turn = self.add(Instruction(Op.TURN, title, body, lost, bound=node.at_most))
         arms = (turn, left) if node.ends else (left, turn)
-        at = _Part(node, left, lost, title)
+        at = self.part(part, node, left, lost, title)
         self.code[test] = self.code[self.work(Op.CHOOSE, node.test, at, arms)]
         return self._entered(test, part)
 
@@ -264,10 +277,12 @@ class _Writer:
         left = self._left(Op.RESTORE, part.then, title)
         lost = self._left(Op.LEAVE, part.failed, title)
         hold = self.add(self.code[SUCCEEDED])  # written below
-        improve = yield _Part(node.improve, hold, lost, title)
+        improve = yield self.part(part, node.improve, hold, lost, title)
         judging = Instruction(Op.JUDGE, title, left, lost, arms=(improve,), bound=node.at_most)
-        read = self.work(Op.WORK, READ_VERDICT, _Part(node, self.add(judging), lost, title))
-        evaluate = yield _Part(node.evaluate, read, lost, title)
+        read = self.work(
+            Op.WORK, READ_VERDICT, self.part(part, node, self.add(judging), lost, title)
+        )
+        evaluate = yield self.part(part, node.evaluate, read, lost, title)
         self.code[hold] = Instruction(Op.HOLD, title, evaluate, lost)
         return self._entered(hold, part)
 
@@ -276,7 +291,7 @@ class _Writer:
         title = part.title
         left = self._left(Op.LEAVE, part.then, title)
         again = self.add(self.code[SUCCEEDED])  # written below
-        body = yield _Part(node.body, left, again, title)
+        body = yield self.part(part, node.body, left, again, title)
         lost = self._left(Op.LEAVE, part.failed, title)
         self.code[again] = Instruction(
             Op.AGAIN, f"{title}retry", body, lost, bound=node.attempts, policy=node.policy
@@ -287,22 +302,22 @@ class _Writer:
         """Write the body in a frame with a deadline, which is passed on by failing."""
         left = self._left(Op.LEAVE, part.then, part.title)
         lost = self._left(Op.LEAVE, part.failed, part.title)
-        body = yield _Part(node.body, left, lost, part.title)
+        body = yield self.part(part, node.body, left, lost, part.title)
         return self._entered(body, part, node.seconds)
 
     def fallback(self, node: Fallback, part: _Part) -> _Writing:
         """Write the other stage, and the first in a frame that keeps the input for it."""
-        other = yield _Part(node.other, part.then, part.failed, part.title)
+        other = yield self.part(part, node.other, part.then, part.failed, part.title)
         left = self._left(Op.LEAVE, part.then, part.title)
         lost = self._left(Op.RESTORE, other, part.title)
-        body = yield _Part(node.body, left, lost, part.title)
+        body = yield self.part(part, node.body, left, lost, part.title)
         return self._entered(body, part)
 
     def together(self, node: Together, part: _Part) -> _Writing:
         """Write the arms, which are strands of their own."""
         arms: list[int] = []
         for arm in node.arms:
-            at = yield _Part(arm, SUCCEEDED, FAILED, part.title)
+            at = yield self.part(part, arm, SUCCEEDED, FAILED, part.title)
             arms.append(at)
         op, name = (Op.RACE, "race") if node.is_race else (Op.FORK, "parallel")
         title = part.title + name
@@ -310,7 +325,7 @@ class _Writer:
 
     def each(self, node: Each, part: _Part) -> _Writing:
         """Write the one arm that each item takes."""
-        arm = yield _Part(node.body, SUCCEEDED, FAILED, part.title)
+        arm = yield self.part(part, node.body, SUCCEEDED, FAILED, part.title)
         each = Instruction(
             Op.EACH,
             f"{part.title}map_each",
@@ -329,5 +344,5 @@ class _Writer:
         if node.keeps:
             left = self.add(Instruction(Op.PAIR, title, left, left))
         ask = self.add(Instruction(Op.ASK, title, left, part.failed, asked=node))
-        asking = self.work(Op.WORK, node.ask, _Part(node, ask, part.failed, f"{title}/"))
+        asking = self.work(Op.WORK, node.ask, self.part(part, node, ask, part.failed, f"{title}/"))
         return self._entered(asking, part)

@@ -36,14 +36,17 @@ class Reading(enum.Enum):
 @final
 @frozen(order=False)
 class Work:
-    """A function with its name; `may_wait` is false where it surely returns no awaitable."""
+    """A function with its name; `may_wait` is false where it surely returns no awaitable.
+
+    One that `is_plain` was taken where only a plain function makes sense, so it may run again.
+    """
 
     name: str
     function: AnyFunction
     reading: Reading
     may_wait: bool = False
     wants_context: bool = field(default=False, kw_only=True)
-    is_idempotent: bool = field(default=False, kw_only=True)
+    is_plain: bool = field(default=False, kw_only=True)
     takes: object = field(default=None, kw_only=True)
     gives: object = field(default=None, kw_only=True)
 
@@ -131,15 +134,20 @@ def _hints(function: object) -> dict[str, object]:
         return {}
 
 
-def _members(form: object) -> tuple[object, ...]:
-    """The classes that a type is a union of."""
+def members_of(form: object) -> tuple[object, ...]:
+    """The types that a type is a union of."""
     arguments: tuple[object, ...] = typing.get_args(form)
     origin: object = typing.get_origin(form)
     if origin is typing.Annotated:
-        return _members(arguments[0])
+        return members_of(arguments[0])
     if origin is typing.Union or isinstance(form, _UNION):
-        return tuple(member for argument in arguments for member in _members(argument))
-    return (form if origin is None else origin,)
+        return tuple(member for argument in arguments for member in members_of(argument))
+    return (form,)
+
+
+def classes_in(form: object) -> tuple[object, ...]:
+    """The classes that a type is a union of, without their arguments."""
+    return tuple(typing.get_origin(member) or member for member in members_of(form))
 
 
 _UNION = type(int | str)
@@ -153,7 +161,7 @@ def gives_outcome(where: str, form: object) -> Reading:
     """
     if form is UNKNOWN or form is typing.Any or isinstance(form, typing.TypeVar):
         return Reading.EITHER
-    members = _members(form)
+    members = classes_in(form)
     for refused in (Result, FutureResult):
         if refused in members:
             raise UsageError(
@@ -186,6 +194,7 @@ def work_of(where: str, function: AnyFunction, reading: Reading | None, name: st
         function,
         found if reading is None else reading,
         may_wait,
+        is_plain=is_plain,
         takes=taken_by(function),
         gives=gives,
     )
@@ -199,7 +208,7 @@ def _may_wait(function: object) -> bool:
     if found is UNKNOWN or found is typing.Any or isinstance(found, typing.TypeVar):
         return True
     return any(
-        not isinstance(member, type) or hasattr(member, "__await__") for member in _members(found)
+        not isinstance(member, type) or hasattr(member, "__await__") for member in classes_in(found)
     )
 
 
@@ -302,4 +311,4 @@ class VerdictRead:
         return cast("object", given)
 
 
-READ_VERDICT = Work("verdict", VerdictRead(), Reading.VALUE)
+READ_VERDICT = Work("verdict", VerdictRead(), Reading.VALUE, is_plain=True)

@@ -1,7 +1,7 @@
-from stepfold.pipeline import commands, events, notes
+from stepfold.pipeline import commands, events, interop, notes
 from stepfold.pipeline._context import StageContext
 from stepfold.pipeline._ends import Crashed, Finished, OpenInput, PipelineEnd, Suspended
-from stepfold.pipeline._execute import PipelineOptions
+from stepfold.pipeline._execute import PipelineOptions, StartOptions
 from stepfold.pipeline._make import (
     Case,
     When,
@@ -57,6 +57,7 @@ __all__ = (
     "Stage",
     "StageContext",
     "StageCrashed",
+    "StartOptions",
     "Suspended",
     "TimedOut",
     "Transition",
@@ -76,6 +77,7 @@ __all__ = (
     "fallible",
     "given",
     "identity",
+    "interop",
     "notes",
     "open_inputs",
     "orchestrate",

@@ -5,10 +5,12 @@ from stepfold.pipeline.notes import Tell
 from stepfold.ports import Clock
 from stepfold.values import Price
 
-class PipelineOptions(TypedDict, total=False):
+class StartOptions(TypedDict, total=False):
     observers: Sequence[Tell]
     limits: Limits | None
     prices: Mapping[str, Price] | None
     clock: Clock | None
-    run_id: str | None
     seed: int | None
+
+class PipelineOptions(StartOptions, total=False):
+    run_id: str | None

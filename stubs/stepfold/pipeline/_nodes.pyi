@@ -160,6 +160,14 @@ class Titled:
     def own(self) -> Own: ...
     def inner(self) -> "tuple[Node, ...]": ...
 
+@final
+@frozen(order=False, eq=False)
+class Repeatable:
+    body: "Node"
+
+    def own(self) -> Own: ...
+    def inner(self) -> "tuple[Node, ...]": ...
+
 Node: TypeAlias = (
     Given
     | Leaf
@@ -178,4 +186,5 @@ Node: TypeAlias = (
     | Sleep
     | Awaited
     | Titled
+    | Repeatable
 )

@@ -1,14 +1,16 @@
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Generic, Never, TypeVarTuple, final
 from typing_extensions import TypeVar, Unpack, override
 from stepfold.loop import RetryPolicy
 from stepfold.pipeline._cases import Kind
-from stepfold.pipeline._execute import PipelineOptions
+from stepfold.pipeline._execute import PipelineOptions, StartOptions
 from stepfold.pipeline._nodes import Node
 from stepfold.pipeline._results import BoundReached, Revision, TimedOut, Verdict
+from stepfold.pipeline._run import PipelineRun
 from stepfold.pipeline._wiring import Wiring
-from stepfold.values import Outcome
+from stepfold.ports import JournalStore
+from stepfold.values import JsonText, Outcome
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -39,12 +41,33 @@ class Stage(Generic[A_contra, B_co, E_co]):
     def __hash__(self) -> int: ...
     @override
     def __repr__(self) -> str: ...
+    def tree(self) -> str: ...
+    def mermaid(self) -> str: ...
+    def schemas(self) -> Mapping[str, JsonText | None]: ...
     async def run(
         self, given: A_contra, /, **options: Unpack[PipelineOptions]
     ) -> Outcome[B_co, E_co]: ...
     async def value(
         self: "Stage[A, B, Never]", given: A, /, **options: Unpack[PipelineOptions]
     ) -> B: ...
+    async def start(
+        self,
+        given: A_contra,
+        /,
+        *,
+        journal: JournalStore,
+        run_id: str,
+        **options: Unpack[StartOptions],
+    ) -> PipelineRun[B_co, E_co]: ...
+    async def resume(
+        self,
+        run_id: str,
+        answers: Mapping[str, object] | None = None,
+        /,
+        *,
+        journal: JournalStore,
+        **options: Unpack[StartOptions],
+    ) -> PipelineRun[B_co, E_co]: ...
     def then(self, following: "Stage[B_co, C, F]", /) -> "Stage[A_contra, C, E_co | F]": ...
     def __rshift__(self, following: "Stage[B_co, C, F]", /) -> "Stage[A_contra, C, E_co | F]": ...
     def map(self, function: Callable[[B_co], C], /) -> "Stage[A_contra, C, E_co]": ...
@@ -100,6 +123,7 @@ class Stage(Generic[A_contra, B_co, E_co]):
         *,
         at_most: int,
     ) -> "Stage[A, B, E | F | G | BoundReached[B]]": ...
+    def idempotent(self) -> "Stage[A_contra, B_co, E_co]": ...
     def named(self, name: str, /) -> "Stage[A_contra, B_co, E_co]": ...
 
 @final

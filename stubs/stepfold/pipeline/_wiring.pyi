@@ -40,6 +40,7 @@ class Instruction:
     policy: RetryPolicy | None = field(default=None, kw_only=True)
     settles: bool = field(default=False, kw_only=True)
     asked: Awaited | None = field(default=None, kw_only=True)
+    repeats: bool = field(default=False, kw_only=True)
 
 @final
 @frozen(order=False, eq=False)

@@ -21,6 +21,6 @@ class Work:
     reading: Reading
     may_wait: bool = False
     wants_context: bool = field(default=False, kw_only=True)
-    is_idempotent: bool = field(default=False, kw_only=True)
+    is_plain: bool = field(default=False, kw_only=True)
     takes: object = field(default=None, kw_only=True)
     gives: object = field(default=None, kw_only=True)
