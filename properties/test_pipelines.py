@@ -1,5 +1,6 @@
 """Law 17, and the laws of each combinator, beside a reference that only knows outcomes."""
 
+import itertools
 from collections.abc import Callable, Iterator
 from itertools import product
 from typing import TypeAlias, final
@@ -11,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import stepfold as sf
+from stepfold.durable import MemoryStore
 from stepfold.pipeline import Stage
+from stepfold.ports import JournalRecord
 from stepfold.testing import VirtualClock, laws
 
 Numbers: TypeAlias = Stage[int, int, int]
@@ -74,8 +77,11 @@ def recovered(one: Drawn, two: Drawn) -> Drawn:
 
 
 def failure_mapped(one: Drawn, number: int) -> Drawn:
+    def mapped(error: int) -> int:
+        return error + number
+
     return Drawn(
-        one.stage.map_failure(lambda error: error + number),
+        one.stage.map_failure(mapped),
         lambda it: each(one.outcomes(it), yes, lambda error: no(error + number)),
     )
 
@@ -93,10 +99,10 @@ def retried(one: Drawn, attempts: int) -> Drawn:
 
 
 def timed(one: Drawn) -> Drawn:
-    return Drawn(
-        one.stage.timeout(1e6).map_failure(lambda it: it if isinstance(it, int) else -1),
-        one.outcomes,
-    )
+    def plain(error: int | sf.TimedOut) -> int:
+        return error if isinstance(error, int) else -1
+
+    return Drawn(one.stage.timeout(1e6).map_failure(plain), one.outcomes)
 
 
 def chosen(one: Drawn, two: Drawn) -> Drawn:
@@ -120,8 +126,11 @@ def looped(one: Drawn, at_most: int) -> Drawn:
             rounds = frozenset(one_more for value in left for one_more in one.outcomes(value))
         return frozenset(found)
 
+    def plain(error: int | sf.BoundReached[int]) -> int:
+        return error if isinstance(error, int) else error.last
+
     looping = sf.given(int).loop_until(one.stage, lambda it: it % 3 == 0, at_most=at_most)
-    return Drawn(looping.map_failure(lambda it: it if isinstance(it, int) else it.last), outcomes)
+    return Drawn(looping.map_failure(plain), outcomes)
 
 
 # --- side by side -----------------------------------------------------------------------------
@@ -140,16 +149,15 @@ def _all_of_these(together: list[tuple[bool, int]]) -> Iterator[tuple[bool, int]
         yield (True, sum(value for _, value in together))
 
 
+def added_up(numbers: tuple[int, ...]) -> int:
+    return sum(numbers)
+
+
 def side_by_side(parts: list[Drawn]) -> Drawn:
     return Drawn(
-        sf.parallel_all([part.stage for part in parts]).map(sum),
+        sf.parallel_all([part.stage for part in parts]).map(added_up),
         lambda it: all_of([part.outcomes(it) for part in parts]),
     )
-
-
-@sf.stage
-def three_iterated(number: int) -> Iterator[int]:
-    yield from range(number, number + 3)
 
 
 @sf.stage
@@ -159,7 +167,7 @@ def three_listed(number: int) -> list[int]:
 
 def for_each(one: Drawn, limit: int) -> Drawn:
     return Drawn(
-        three_iterated.map_each(one.stage, limit=limit).map(sum),
+        three_listed.map_each(one.stage, limit=limit).map(added_up),
         lambda it: all_of([one.outcomes(item) for item in (it, it + 1, it + 2)]),
     )
 
@@ -189,6 +197,18 @@ def raced(one: Drawn, two: Drawn) -> Drawn:
     return Drawn(one.stage.race(two.stage), outcomes)
 
 
+# --- inputs -----------------------------------------------------------------------------------
+
+
+_names = itertools.count()
+
+
+def asked() -> Drawn:
+    """Asks for a number; whoever answers gives one more than that of the question."""
+    asking = sf.await_input(int, name=f"input {next(_names)}", ask=str)
+    return Drawn(sf.given(int).then(asking), lambda it: yes(it + 1))
+
+
 numbers = st.integers(min_value=1, max_value=4)
 leaves = st.builds(added, numbers) | st.builds(failing, numbers)
 
@@ -211,6 +231,7 @@ def composed(parts: st.SearchStrategy[Drawn]) -> st.SearchStrategy[Drawn]:
 
 
 pipelines = st.recursive(leaves, composed, max_leaves=5)
+asking_pipelines = st.recursive(leaves | st.builds(asked), composed, max_leaves=4)
 
 
 @given(drawn=pipelines, start=st.integers(min_value=0, max_value=12), data=st.data())
@@ -252,3 +273,39 @@ def test_stages_compose_lawfully(
         await laws.failures_skip(one.stage, start)
 
     anyio.run(main, backend=backend)
+
+
+# --- in a store -------------------------------------------------------------------------------
+
+
+Finished: TypeAlias = sf.PipelineRun[int, int]
+
+
+async def ended(stage: Numbers, run: Finished, store: MemoryStore) -> tuple[bool, int]:
+    """Answer whatever is asked, one input at a time, until the run ends."""
+    while isinstance(run.end, sf.Suspended):
+        first = run.end.open[0]
+        run = await stage.resume("r", {first: int(first.question) + 1}, journal=store)
+    assert isinstance(run.end, sf.Finished)
+    return sf.fold(run.end.outcome, lambda it: (True, it), lambda it: (False, it))
+
+
+@given(drawn=asking_pipelines, start=st.integers(min_value=0, max_value=6), data=st.data())
+def test_a_run_that_was_suspended_or_killed_anywhere_ends_as_if_it_was_not(
+    drawn: Drawn, start: int, data: st.DataObject
+) -> None:
+    stage = sf.given(int).then(drawn.stage)
+
+    async def main() -> None:
+        store = MemoryStore()
+        run = await stage.start(start, journal=store, run_id="r", seed=0)
+        assert await ended(stage, run, store) in drawn.outcomes(start)
+        records = (await store.read("r")).unwrap().records
+        kept = data.draw(st.integers(min_value=1, max_value=len(records)))
+        left = MemoryStore()
+        for version, record in enumerate(records[:kept]):
+            await left.append("r", JournalRecord(record, 0, "running"), expected=version)
+        again = await stage.resume("r", journal=left)
+        assert await ended(stage, again, left) in drawn.outcomes(start)
+
+    anyio.run(main)

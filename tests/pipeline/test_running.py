@@ -175,7 +175,9 @@ async def test_observers_are_told_all_in_order() -> None:
         ("StageStarted", "absolute"),
         ("StageStarted", "text/str"),
         ("StageFinished", "absolute"),
+        ("BranchFinished", ""),
         ("StageFinished", "text/str"),
+        ("BranchFinished", ""),
         ("FanFinished", "parallel"),
         ("PipelineEnded", ""),
     ]

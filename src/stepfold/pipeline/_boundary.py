@@ -15,6 +15,7 @@ from returns.result import Failure, Success
 from stepfold.pipeline._nodes import (
     Awaited,
     Chain,
+    Choice,
     Given,
     Leaf,
     Node,
@@ -22,7 +23,6 @@ from stepfold.pipeline._nodes import (
     Retry,
     Timed,
     Titled,
-    walk,
 )
 from stepfold.pipeline._wiring import Instruction, Op, Wiring
 from stepfold.pipeline._works import (
@@ -89,13 +89,15 @@ def boundaries_of(node: Node, wiring: Wiring) -> Boundaries:
 
 def given_to(node: Node) -> object:
     """The type of what a pipeline is given; `UNKNOWN` where no annotation says so."""
-    for found in walk(node):
-        if isinstance(found, Given):
-            return found.form
-        for held in found.own():
-            if isinstance(held, Work):
-                return UNKNOWN if held.takes is None else held.takes
-    return UNKNOWN
+    while not isinstance(node, Given | Leaf | Awaited):
+        within = node.inner()
+        if not within or isinstance(node, Choice):
+            return UNKNOWN
+        node = within[0]
+    if isinstance(node, Given):
+        return node.form
+    work = node.ask if isinstance(node, Awaited) else node.work
+    return UNKNOWN if work.takes is None else work.takes
 
 
 def value_of(node: Node) -> object:

@@ -8,13 +8,13 @@ its contract can be; otherwise the run ends in `Crashed`, since nobody knows wha
 
 import secrets
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, TypeAlias
 
 from attrs import evolve
 
 from stepfold.pipeline._book import Book, read_answer, strand_at
 from stepfold.pipeline._driver import Driver
-from stepfold.pipeline._ends import PipelineEnd, Suspended
+from stepfold.pipeline._ends import OpenInput, PipelineEnd, Suspended
 from stepfold.pipeline._execute import StartOptions, children_of, clock_of, require_known, telling
 from stepfold.pipeline._following import lineage_to, topmost_closing
 from stepfold.pipeline._nodes import Node
@@ -27,6 +27,9 @@ from stepfold.pipeline.commands import Command, RunStage
 from stepfold.pipeline.events import Event, InputGiven, StageRaised, StageStopped
 from stepfold.ports import JournalStore
 from stepfold.values import UsageError
+
+Answers: TypeAlias = Mapping[str, object] | Mapping[OpenInput, object]
+"""Values for open inputs, by their names or by themselves."""
 
 _INTERRUPTED: Final = (
     "its process ended while it ran, and it is not declared idempotent(), so it may not run again"
@@ -56,7 +59,7 @@ async def resume(
     node: Node,
     wiring: Wiring,
     run_id: str,
-    answers: Mapping[str, object],
+    answers: Answers,
     journal: JournalStore,
     options: StartOptions,
 ) -> PipelineRun[object, object]:
@@ -91,24 +94,39 @@ def _in_flight(
 
 
 def _answers(
-    wiring: Wiring, state: PipelineState, answers: Mapping[str, object], book: Book
+    wiring: Wiring, state: PipelineState, answers: Answers, book: Book
 ) -> tuple[Event, ...]:
     """The answers to open inputs, as events.
 
     Raises:
         UsageError: one is for no open input, or of another type than that asks for.
     """
-    asked = {one.name: one.key for one in open_inputs(wiring, state)}
+    asked = open_inputs(wiring, state)
     events: list[Event] = []
     for name, value in answers.items():
-        if name not in asked:
-            known = ", ".join(map(repr, asked)) or "nothing"
-            raise UsageError(f"resume: the run waits for {known}, got an answer for {name!r}")
-        strand = strand_at(state, asked[name])
+        key = _meant(name, asked).key
+        strand = strand_at(state, key)
         if strand is not None:
-            boundary = book.boundary_of(strand)
-            events.append(InputGiven(asked[name], read_answer(boundary, value), 0))
+            events.append(InputGiven(key, read_answer(book.boundary_of(strand), value), 0))
     return tuple(events)
+
+
+def _meant(name: str | OpenInput, asked: tuple[OpenInput, ...]) -> OpenInput:
+    """The open input that an answer is for.
+
+    Raises:
+        UsageError: there is none of this name, or there are several.
+    """
+    found = [one for one in asked if name in {one, one.name}]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UsageError(
+            f"resume: {len(found)} open inputs are named {name!r}: answer each by itself, with "
+            "the OpenInput of run.end.open in place of the name"
+        )
+    known = ", ".join(repr(one.name) for one in asked) or "nothing"
+    raise UsageError(f"resume: the run waits for {known}, got an answer for {name!r}")
 
 
 async def _carried_on(

@@ -21,7 +21,7 @@ from stepfold.pipeline._checks import (
     require_seconds,
     require_stage,
 )
-from stepfold.pipeline._durable import resume, start
+from stepfold.pipeline._durable import Answers, resume, start
 from stepfold.pipeline._execute import PipelineOptions, StartOptions, run_in_memory
 from stepfold.pipeline._graph import mermaid_of, schemas_of, tree_of
 from stepfold.pipeline._nodes import (
@@ -191,7 +191,7 @@ class Stage(Generic[A_contra, B_co, E_co]):
     async def resume(
         self,
         run_id: str,
-        answers: Mapping[str, object] | None = None,
+        answers: Answers | None = None,
         /,
         *,
         journal: JournalStore,
@@ -204,7 +204,8 @@ class Stage(Generic[A_contra, B_co, E_co]):
 
         Args:
             run_id: What the run is called.
-            answers: Values for open inputs, by their names; some may stay open.
+            answers: Values for open inputs, by their names, or where there are several of one
+                name, by the `OpenInput` of each; some may stay open.
             journal: Where the run is kept.
             options: See `PipelineOptions`.
 

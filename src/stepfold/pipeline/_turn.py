@@ -57,6 +57,7 @@ from stepfold.pipeline.events import (
     Waited,
 )
 from stepfold.pipeline.notes import (
+    BranchFinished,
     FanFinished,
     FanStarted,
     InputAsked,
@@ -280,7 +281,9 @@ class Turn:
             begun += 1
             if isinstance(branch, Strand):
                 running += 1
-            elif decides(instruction, branch):
+                continue
+            self._branch_over(strand, begun - 1, branch)
+            if decides(instruction, branch):
                 branches = fan.branches.filled(fan.next, fresh)
                 return self._decided(strand, instruction, Fan(branches, begun, running), branch)
         branches = fan.branches.filled(fan.next, fresh)
@@ -294,9 +297,14 @@ class Turn:
         if fan is None:
             raise AssertionError(strand)
         left = Fan(fan.branches.put(index, branch), fan.next, fan.running - 1)
+        self._branch_over(strand, index, branch)
         if decides(instruction, branch):
             return self._decided(strand, instruction, left, branch)
         return self._filled(strand, instruction, left)
+
+    def _branch_over(self, strand: Strand, index: int, branch: Ended) -> None:
+        key = StageKey(strand.path, strand.place)
+        self._notes.append(BranchFinished(key, index, branch.is_success, self._at))
 
     def _decided(
         self, strand: Strand, instruction: Instruction, fan: Fan, branch: Ended

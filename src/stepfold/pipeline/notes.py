@@ -12,6 +12,7 @@ from stepfold.values import Instant
 
 __all__ = (
     "AgentTold",
+    "BranchFinished",
     "FanFinished",
     "FanStarted",
     "InputAsked",
@@ -61,6 +62,17 @@ class FanStarted:
 
 @final
 @frozen(order=False)
+class BranchFinished:
+    """One branch of a fan came to its end: `index` is which arm or item, from 0."""
+
+    key: StageKey
+    index: int
+    is_success: bool
+    at: Instant
+
+
+@final
+@frozen(order=False)
 class FanFinished:
     """All that ran side by side has ended."""
 
@@ -100,7 +112,14 @@ class AgentTold:
 
 
 Note: TypeAlias = (
-    StageStarted | StageFinished | FanStarted | FanFinished | InputAsked | PipelineEnded | AgentTold
+    StageStarted
+    | StageFinished
+    | FanStarted
+    | BranchFinished
+    | FanFinished
+    | InputAsked
+    | PipelineEnded
+    | AgentTold
 )
 """What those who watch a pipeline may be told."""
 

@@ -4,6 +4,7 @@ from typing import Generic, Never, TypeVarTuple, final
 from typing_extensions import TypeVar, Unpack, override
 from stepfold.loop import RetryPolicy
 from stepfold.pipeline._cases import Kind
+from stepfold.pipeline._durable import Answers
 from stepfold.pipeline._execute import PipelineOptions, StartOptions
 from stepfold.pipeline._nodes import Node
 from stepfold.pipeline._results import BoundReached, Revision, TimedOut, Verdict
@@ -62,7 +63,7 @@ class Stage(Generic[A_contra, B_co, E_co]):
     async def resume(
         self,
         run_id: str,
-        answers: Mapping[str, object] | None = None,
+        answers: Answers | None = None,
         /,
         *,
         journal: JournalStore,

@@ -8,6 +8,7 @@ from stepfold.values import Instant
 
 __all__ = (
     "AgentTold",
+    "BranchFinished",
     "FanFinished",
     "FanStarted",
     "InputAsked",
@@ -45,6 +46,14 @@ class FanStarted:
 
 @final
 @frozen(order=False)
+class BranchFinished:
+    key: StageKey
+    index: int
+    is_success: bool
+    at: Instant
+
+@final
+@frozen(order=False)
 class FanFinished:
     key: StageKey
     stage: str
@@ -72,6 +81,13 @@ class AgentTold:
     seen: Observation
 
 Note: TypeAlias = (
-    StageStarted | StageFinished | FanStarted | FanFinished | InputAsked | PipelineEnded | AgentTold
+    StageStarted
+    | StageFinished
+    | FanStarted
+    | BranchFinished
+    | FanFinished
+    | InputAsked
+    | PipelineEnded
+    | AgentTold
 )
 Tell: TypeAlias = Callable[[Note], object]
