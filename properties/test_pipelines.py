@@ -294,7 +294,7 @@ async def ended(stage: Numbers, run: Finished, store: MemoryStore) -> tuple[bool
 def test_a_run_that_was_suspended_or_killed_anywhere_ends_as_if_it_was_not(
     drawn: Drawn, start: int, data: st.DataObject
 ) -> None:
-    stage = sf.given(int).then(drawn.stage)
+    stage = sf.given(int).then(drawn.stage).idempotent()
 
     async def main() -> None:
         store = MemoryStore()
