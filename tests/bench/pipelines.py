@@ -9,6 +9,7 @@ import anyio
 import anyio.lowlevel
 
 import stepfold as sf
+from stepfold.durable import MemoryStore
 from tests.bench.measure import Figure, best_of
 
 SIZE = 1_000
@@ -90,6 +91,13 @@ def _timed(work: Callable[[], Awaitable[object]]) -> Figure:
     return anyio.run(main)
 
 
+async def _kept() -> None:
+    """The chain of sync stages, each answer written to a store in memory."""
+    run = await PIPELINES["a chain of sync stages"].start(0, journal=MemoryStore(), run_id="r")
+    if not isinstance(run.end, sf.Finished):
+        raise TypeError(run)
+
+
 def report() -> None:
     """Print a line for each kind of pipeline."""
     heads = ("of 1,000", "bare µs", "stage µs")
@@ -98,4 +106,6 @@ def report() -> None:
         mine = partial(_timed, partial(pipeline.run, 0))
         low, own = best_of(5, partial(_timed, BARE[name]), mine)
         print(f"{name:>28} {low.cpu / SIZE * 1e6:>9.2f} {own.cpu / SIZE * 1e6:>9.2f}")
+    (kept,) = best_of(3, partial(_timed, _kept))
+    print(f"{'the first one, kept':>28} {'':>9} {kept.cpu / SIZE * 1e6:>9.2f}")
     print()

@@ -132,6 +132,18 @@ async def test_answers_are_checked() -> None:
     assert open_in(await BUYING.resume("r", journal=store))
 
 
+async def test_inputs_of_one_name_are_answered_one_by_one() -> None:
+    store = MemoryStore()
+    asking = sf.given(str).then(sf.await_input(int, name="figure", ask=str))
+    pipeline = listed.map_each(asking, limit=2)
+
+    first, second = open_in(await pipeline.start("a b", journal=store, run_id="r"))
+    with pytest.raises(sf.UsageError, match="2 open inputs are named 'figure': answer each"):
+        await pipeline.resume("r", {"figure": 1}, journal=store)
+    done = await pipeline.resume("r", {second: 2, first: 1}, journal=store)
+    assert done.end == sf.Finished(sf.Success((1, 2)))
+
+
 # --- crashes ----------------------------------------------------------------------------------
 
 

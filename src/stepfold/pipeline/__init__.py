@@ -39,7 +39,7 @@ from stepfold.pipeline._results import (
 )
 from stepfold.pipeline._run import PipelineRun, StageCrashed
 from stepfold.pipeline._stage import Cases, Fan, Stage, branch, parallel, parallel_all
-from stepfold.pipeline._state import PipelineState, Transition
+from stepfold.pipeline._state import PipelineState, Strand, Transition
 from stepfold.pipeline._step import begin, step
 from stepfold.pipeline._wiring import Wiring
 
@@ -64,6 +64,7 @@ __all__ = (
     "StageContext",
     "StageCrashed",
     "StartOptions",
+    "Strand",
     "Suspended",
     "TimedOut",
     "Transition",

@@ -126,7 +126,7 @@ class Turn:
         strand = lineage[-1]
         if not isinstance(event, InputGiven):
             self._busy -= 1
-        if not isinstance(event, Waited | InputGiven):
+        if instruction.work is not None and not isinstance(event, Waited | InputGiven):
             result = _RESULTS[type(event)]
             self._notes.append(StageFinished(event.key, instruction.title, result, self._at))
         if isinstance(event, StageRaised):

@@ -7,6 +7,7 @@ from stepfold.pipeline import (
     Finished,
     PipelineState,
     Stage,
+    Strand,
     Transition,
     Wiring,
     begin,
@@ -96,6 +97,7 @@ def pipeline_keeps_its_laws(
             else:
                 open_commands.append(command)
         _require_pending(wiring, transition.state, open_commands)
+        _require_bounds(wiring, transition.state)
         require(open_commands, "the pipeline waits for nothing, and has not ended")
         command = open_commands.pop(choose(len(open_commands)))
         now = len(seen) + 1
@@ -132,6 +134,18 @@ def _require_unchanged(wiring: Wiring, state: PipelineState, event: Event, law: 
     transition = step(wiring, state, event)
     require(transition.state is state, law)
     require(not transition.commands and not transition.notes, law)
+
+
+def _require_bounds(wiring: Wiring, state: PipelineState) -> None:
+    """No more items are at work than `map_each` allows."""
+    todo: list[object] = [state.root]
+    while todo:
+        strand = todo.pop()
+        if isinstance(strand, Strand) and strand.fan is not None:
+            todo.extend(strand.fan.branches)
+            bound = wiring.code[strand.at].bound
+            running = strand.fan.running
+            require(not bound or running <= bound, f"{running} at work, and at most {bound} may be")
 
 
 def _require_pending(wiring: Wiring, state: PipelineState, unanswered: list[Command]) -> None:
