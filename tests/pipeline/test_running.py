@@ -37,6 +37,15 @@ async def test_the_loser_of_a_race_is_cancelled_and_awaited() -> None:
     assert watched.ends == ["cancelled"]
 
 
+async def test_a_branch_that_has_nothing_to_do_ends_at_once() -> None:
+    watched = Watched()
+    each = sf.given(list[int]).map_each(sf.identity(), limit=1)
+
+    assert await watched.stage.race(sf.identity()).run(1) == sf.Success(1)
+    assert watched.ends == []
+    assert await each.run([1, 2]) == sf.Success((1, 2))
+
+
 async def test_what_takes_too_long_is_cancelled_and_awaited() -> None:
     watched = Watched()
 

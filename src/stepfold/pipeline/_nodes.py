@@ -395,11 +395,3 @@ def walk(node: Node) -> Iterator[Node]:
 def tokens(node: Node) -> tuple[object, ...]:
     """A tree in one line: two trees are equal exactly where their tokens are."""
     return tuple((type(found), len(found.inner()), *found.own()) for found in walk(node))
-
-
-def works_in(node: Node) -> Iterator[Work]:
-    """The functions of a tree, in the order of its nodes."""
-    for found in walk(node):
-        for held in found.own():
-            if isinstance(held, Work):
-                yield held
