@@ -7,7 +7,7 @@ import pytest
 
 from stepfold.loop import fold_parts
 from stepfold.ports import LanguageModel
-from stepfold.providers import ConnectionOptions, chat_model, google
+from stepfold.providers import ConnectionOptions, chat_model, cohere, google
 from stepfold.transport import HttpLimits
 from stepfold.values import (
     AssistantMessage,
@@ -47,11 +47,16 @@ def gemini(options: ConnectionOptions) -> LanguageModel:
     return google("gemini-2.5-flash", **options)
 
 
+def by_cohere(options: ConnectionOptions) -> LanguageModel:
+    return cohere("command-a-03-2025", **options)
+
+
 def by_chat(name: str) -> Callable[[ConnectionOptions], LanguageModel]:
     return lambda options: chat_model(name, "m", **options)
 
 
 MODELS: dict[str, tuple[str, Callable[[ConnectionOptions], LanguageModel]]] = {
+    "cohere": ("cohere/v2", by_cohere),
     "google": ("gemini/v1beta", gemini),
     "groq": ("groq/openai/v1", by_chat("groq")),
     "mistral": ("mistral/v1", by_chat("mistral")),
