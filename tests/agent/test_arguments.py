@@ -157,7 +157,7 @@ def test_a_stop_condition_may_be_any_callable() -> None:
         ({"fallback_models": ["gpt"]}, "fallback_models[0]: expected an id such as"),
         (
             {"fallback_models": ["a/b", "a:b"]},
-            "fallback_models[1]: expected a model that is not asked before, got 'a/b' again",
+            "fallback_models[1]: expected a model that is not given before, got 'a/b' again",
         ),
         ({"timeout": 0}, "timeout: expected seconds above zero, or Timeouts, got 0"),
         ({"timeout": True}, "timeout: expected seconds above zero, or Timeouts, got True"),

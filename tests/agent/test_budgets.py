@@ -220,8 +220,12 @@ async def test_what_is_reported_counts() -> None:
     assert run.cost == 15 + 40 + 20
 
 
-async def test_a_child_that_is_left_running_counts_as_all_that_it_was_given() -> None:
-    """Its tool took too long, and nobody can tell."""
+async def slow(_: sf.StepContext[object]) -> None:
+    await anyio.sleep(0.3)
+
+
+async def test_a_child_that_a_time_out_ends_tells_what_it_has_spent() -> None:
+    """Nothing, here: no model was asked."""
 
     @sf.tool(grant=sf.Limits(tokens=40, cost=100, tool_calls=1), timeout=0.01)
     async def research(context: sf.ToolContext[object], topic: str) -> str:
@@ -230,8 +234,22 @@ async def test_a_child_that_is_left_running_counts_as_all_that_it_was_given() ->
         await child.generate(topic, parent=context)
         return topic
 
-    async def slow(context: sf.StepContext[object]) -> None:
-        await anyio.sleep(60)
+    run = await parent_of(research).generate("Go.")
+
+    assert run.steps[0].tool_errors[0].kind == "timeout"
+    assert run.state.ledger.spent == 10 + 15
+    assert run.cost == 15 + 20
+
+
+async def test_a_child_that_is_left_running_counts_as_all_that_it_was_given() -> None:
+    """Its tool is a function in a thread that took too long, and nobody can tell."""
+
+    @sf.tool(grant=sf.Limits(tokens=40, cost=100, tool_calls=1), timeout=0.01)
+    def research(context: sf.ToolContext[object], topic: str) -> str:
+        """Look into a topic."""
+        child = sf.Agent(model=ScriptedModel([reply("Late.")]), tools=[], prepare_step=slow)
+        child.generate_sync(topic, parent=context)
+        return topic
 
     run = await parent_of(research).generate("Go.")
 
@@ -286,3 +304,55 @@ def test_a_grant_is_limits_of_any_run(grant: object, text: str) -> None:
 
     with pytest.raises(sf.UsageError, match=text):
         sf.tool(grant=grant)(research)  # type: ignore[call-overload]
+
+
+async def test_a_run_that_is_taken_up_belongs_to_the_call_that_does_so() -> None:
+    """What it had spent before is not that call's; from then on it keeps to the grant."""
+
+    @sf.tool(needs_approval=True)
+    async def pay() -> str:
+        """Pay."""
+        return "paid"
+
+    script = [
+        reply(call(pay), usage=(40, 10)),
+        looking(usage=(10, 5)),
+        reply("Paid.", usage=(10, 5)),
+    ]
+    child = sf.Agent(model=ScriptedModel(script), tools=[pay, look], limits=sf.Limits(steps=9))
+    blocked = await child.generate("Pay.")
+    ends: list[sf.Run[str]] = []
+
+    @sf.tool(grant=sf.Limits(tokens=80, steps=2))
+    async def settle(context: sf.ToolContext[object], topic: str) -> str:
+        """Settle it."""
+        agreed = [sf.approve(request) for request in blocked.open_approvals]
+        ends.append(await child.answer(blocked, agreed, parent=context))
+        return topic
+
+    run = await parent_of(settle).generate("Go.")
+
+    assert ends[0].unwrap() == "Paid."
+    assert ends[0].usage == sf.Usage(60, 20)
+    assert ends[0].id == blocked.id
+    assert run.usage == sf.Usage(5 + 20 + 10, 5 + 10 + 5)
+    assert run.state.ledger.total_issued == 1 + 2
+
+    ends.clear()
+    greedy = [looking(usage=(35, 5)), script[2]]
+    child = sf.Agent(model=ScriptedModel(greedy), tools=[pay, look])
+    await parent_of(settle).generate("Go.")
+
+    assert isinstance(ends[0].end, sf.Stopped)
+    assert ends[0].end.stop.name == "limit-tokens"
+
+
+async def test_ample_room_is_no_figure_to_ask_for() -> None:
+    """Providers refuse more than a model can give; what is scarce is asked for."""
+    asked: list[int | None] = []
+    for tokens in (1_000_000, 4_096, 100):
+        model = ScriptedModel([reply("Hi.")])
+        await sf.Agent(model=model, limits=sf.Limits(tokens=tokens)).generate("Hi")
+        asked.append(model.requests[0].settings.max_output_tokens)
+
+    assert asked == [None, 4_096, 100]

@@ -5,7 +5,7 @@ from typing import final
 import pytest
 
 from stepfold.agent import Agent, Run, RunFailed, generate_text
-from stepfold.loop import RetryPolicy
+from stepfold.loop import Limits, RetryPolicy
 from stepfold.loop.events import StepPlan
 from stepfold.loop.notes import ModelRetried, StepStarted
 from stepfold.ports import KEEPER
@@ -16,11 +16,13 @@ from stepfold.values import (
     ModelErrorReason,
     ModelReply,
     ModelRequest,
+    Price,
     StreamError,
     StreamPart,
     StreamStart,
     TextDelta,
     TextStart,
+    UsageError,
 )
 
 BUSY = ModelErrorReason("overloaded", "busy")
@@ -160,3 +162,45 @@ async def test_the_stream_tells_who_is_asked_next() -> None:
     assert (started.model, retried.model, retried.reason) == ("acme/one", "acme/two", GONE)
     said = [part.delta for part in parts[parts.index(retried) :] if isinstance(part, TextDelta)]
     assert said == ["done"]
+
+
+async def ended(agent: Agent, *, streams: bool) -> Run[object]:
+    """A run, also one that failed."""
+    try:
+        return await ran(agent, streams=streams)
+    except RunFailed as failed:
+        return failed.run
+
+
+# --- models of a plan -------------------------------------------------------------------------
+
+
+@in_both_ways
+async def test_a_plan_may_name_a_model_that_is_asked_for_nothing_else(streams: bool) -> None:
+    """It is no fallback; if it cannot answer, the agent's own models follow."""
+
+    def prepare(context: StepContext[object]) -> StepPlan | None:
+        return StepPlan(model="acme/large") if context.step == 1 else None
+
+    @tool
+    async def look() -> str:
+        return "seen"
+
+    small = model("small", reply(call(look)), reply(call(look)), GONE)
+    large = model("large", GONE)
+    agent = Agent(model=small, step_models=[large], tools=[look], prepare_step=prepare)
+    run = await ended(agent, streams=streams)
+
+    assert len(large.requests) == 1
+    assert [step.model for step in run.steps] == ["acme/small", "acme/small"]
+    assert run.end == Failed(GONE)
+
+
+def test_a_model_of_steps_is_given_once() -> None:
+    for arguments in ({"step_models": [model("one")]}, {"step_models": "acme/two"}):
+        with pytest.raises(UsageError, match="step_models"):
+            Agent(model=model("one"), **arguments)
+    limits = Limits(cost=5)
+    prices = {"acme/one": Price(input=0, output=0)}
+    with pytest.raises(UsageError, match="got none of 'acme/two'"):
+        Agent(model=model("one"), step_models=[model("two")], limits=limits, prices=prices)

@@ -157,3 +157,28 @@ async def test_settings_of_a_plan_reach_the_model() -> None:
         sf.JsonText('{"acme":{"cache":true,"fast":true}}'),
         sf.JsonText('{"acme":{"cache":true}}'),
     ]
+
+
+async def test_instructions_may_have_provider_options_of_their_own() -> None:
+    """They go before the prompt then, also where a plan says others, and never into the history."""
+    cached = sf.JsonText.of({"anthropic": {"cache_control": {"type": "ephemeral"}}})
+
+    def prepare(context: sf.StepContext[object]) -> sf.events.StepPlan | None:
+        return sf.events.StepPlan(instructions="Be quick.") if context.step == 1 else None
+
+    model = ScriptedModel(looking(1))
+    instructions = sf.SystemMessage("Be kind.", provider_options=cached)
+    agent = sf.Agent(model=model, tools=[look], instructions=instructions, prepare_step=prepare)
+    run = await agent.generate("Look.")
+    told = [request.messages[0] for request in model.requests]
+
+    assert told == [
+        sf.SystemMessage("Be kind.", provider_options=cached),
+        sf.SystemMessage("Be quick.", provider_options=cached),
+    ]
+    assert [request.instructions for request in model.requests] == ["", ""]
+    assert run.messages[0] == sf.UserMessage("Look.")
+
+    plain = ScriptedModel([reply("Hi.")])
+    await sf.Agent(model=plain, instructions=sf.SystemMessage("Be kind.")).generate("Hi")
+    assert plain.requests[0].instructions == "Be kind."

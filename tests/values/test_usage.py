@@ -58,3 +58,17 @@ def test_the_total_is_unknown_only_if_both_are() -> None:
     assert PARTLY.total_tokens == 7
     assert Usage(0, 0).total_tokens == 0
     assert NO_USAGE.total_tokens is None
+
+
+def test_what_was_added_can_be_told_from_the_sum() -> None:
+    """Where it is known."""
+    part = Usage(1, 2, input_token_details=InputTokenDetails(1, 0, None))
+    added = Usage(10, None, output_token_details=OutputTokenDetails(3, 4))
+
+    assert (part + added) - part == Usage(
+        10,
+        0,
+        input_token_details=InputTokenDetails(0, 0, None),
+        output_token_details=OutputTokenDetails(3, 4),
+    )
+    assert Usage() - part == Usage()

@@ -7,7 +7,7 @@ import anyio
 from typing_extensions import TypeForm, TypeVar, Unpack
 
 from stepfold.agent._answers import AnyAnswer, event_of
-from stepfold.agent._begun import Begun, begun, in_event_loop
+from stepfold.agent._begun import Begun, begun, child_of, in_event_loop, within
 from stepfold.agent._checks import (
     require_answer,
     require_kind,
@@ -302,7 +302,8 @@ class Agent(AsStage[Deps_contra, Out_co]):
         Open approvals are answered by `approve(…)` and `deny(…)`, open calls by `tool_output(…)`
         and `tool_error(…)`. The given run is unchanged. While some requests stay open, the run
         stays blocked; what was answered before is answered once. The journal is the one that the
-        run was begun with, if it had one.
+        run was begun with, if it had one. With a `parent`, what it spends from now on is that tool
+        call's, and within its grant.
 
         Raises:
             RunFailed: the run ended in `Failed`; the exception carries the run.
@@ -314,8 +315,6 @@ class Agent(AsStage[Deps_contra, Out_co]):
         for answer in answers:
             require_answer(answer)
         require_known(options)
-        if options.get("parent") is not None:
-            raise UsageError("answer: expected no parent: the run has begun already")
         for name in ("run_id", "seed", "runtime_context"):
             if name in options:
                 raise UsageError(f"answer: expected no {name}: the run has one already")
@@ -325,9 +324,10 @@ class Agent(AsStage[Deps_contra, Out_co]):
         runtime = self._configured.runtime(deps, options)
         now = runtime.clock.now()
         events = [event_of(answer, run.state, runtime.tools, now) for answer in answers]
-        driver = await driven(
-            self.program, Transition(run.state), runtime, cancel, steering, events
-        )
+        child = child_of(options.get("parent"), self.program, run.state)
+        program = within(self.program, child)
+        state = Transition(run.state)
+        driver = await driven(program, state, runtime, cancel, steering, events, child=child)
         return self._finished(driver)
 
     # --- driving by hand ----------------------------------------------------------------------

@@ -9,7 +9,15 @@ from attrs import evolve, frozen
 
 from stepfold.agent._checks import json_object, require_options
 from stepfold.agent._options import RunOptions
-from stepfold.loop import JournalHeader, Program, Transition, begin, command_ids, standardise_prompt
+from stepfold.loop import (
+    JournalHeader,
+    LoopState,
+    Program,
+    Transition,
+    begin,
+    command_ids,
+    standardise_prompt,
+)
 from stepfold.pipeline import StageContext
 from stepfold.shell import CancelHandle, ChildRun, Runtime, Steering, ToolContext
 from stepfold.values import EMPTY_OBJECT, Message, UsageError
@@ -45,10 +53,8 @@ def begun(
     cancel, run_id, seed = options.get("cancel"), options.get("run_id"), options.get("seed")
     steering = options.get("steering")
     require_options(cancel, steering, run_id, seed)
-    child = _child_of(options.get("parent"), program)
-    if child is not None:
-        prices = {**child.prices, **program.prices}
-        program = evolve(program, limits=child.limits, prices=prices)
+    child = child_of(options.get("parent"), program)
+    program = within(program, child)
     run = run_id
     if run is None:
         run = f"run-{secrets.token_hex(8)}" if child is None else child.run
@@ -69,8 +75,17 @@ def begun(
     return Begun(program, first, runtime, header, cancel, child, steering)
 
 
-def _child_of(parent: object, program: Program) -> ChildRun | None:
-    """The run that a tool call begins, if it is one.
+def within(program: Program, child: ChildRun | None) -> Program:
+    """The program with the limits that it has as the run of a tool call, if it is one."""
+    if child is None:
+        return program
+    return evolve(program, limits=child.limits, prices={**child.prices, **program.prices})
+
+
+def child_of(
+    parent: object, program: Program, taken_up: LoopState | None = None
+) -> ChildRun | None:
+    """The run that a tool call begins, or takes up, if it is one.
 
     Raises:
         UsageError: the tool has no grant, or its call is over.
@@ -78,7 +93,7 @@ def _child_of(parent: object, program: Program) -> ChildRun | None:
     if parent is None:
         return None
     if isinstance(parent, StageContext):
-        return None if parent.children is None else parent.children.begin(program.limits)
+        return None if parent.children is None else parent.children.begin(program.limits, taken_up)
     if not isinstance(parent, ToolContext):
         raise UsageError(f"parent: expected the ToolContext of a tool call, got {parent!r:.200}")
     if parent.children is None:
@@ -86,7 +101,7 @@ def _child_of(parent: object, program: Program) -> ChildRun | None:
             "parent: expected the context of a tool with a grant, got that of one without: "
             "declare it as @tool(grant=Limits(…))"
         )
-    return parent.children.begin(program.limits)
+    return parent.children.begin(program.limits, taken_up)
 
 
 def in_event_loop() -> bool:

@@ -366,39 +366,42 @@ def require_options(
         require_kind("seed", seed, int)
 
 
-def fallbacks_in(given: Sequence[str | LanguageModel]) -> tuple[str | LanguageModel, ...]:
-    """The models that are asked where the first cannot answer, in their order.
+def models_in(
+    argument: str, given: Sequence[str | LanguageModel]
+) -> tuple[str | LanguageModel, ...]:
+    """Several models, in their order.
 
     Raises:
         UsageError: they are no sequence.
     """
-    _require_fallbacks(given)
+    _require_models(argument, given)
     return tuple(given)
 
 
-def _require_fallbacks(given: object) -> None:
+def _require_models(argument: str, given: object) -> None:
     if not _is_sequence(given):
-        raise UsageError(
-            f"fallback_models: expected a sequence of models or ids, got {_shown(given)}"
-        )
+        raise UsageError(f"{argument}: expected a sequence of models or ids, got {_shown(given)}")
 
 
-def names_in(models: Sequence[str | LanguageModel]) -> tuple[str, ...]:
-    """The names of an agent's model and of those that are asked after it.
+def names_in(
+    model: str | LanguageModel, **others: Sequence[str | LanguageModel]
+) -> Mapping[str, tuple[str, ...]]:
+    """The names of an agent's `model` and of its other models, by what they were given as.
 
     Raises:
         UsageError: one is neither an id nor a model, or two have one name.
     """
-    names: list[str] = []
-    for place, given in enumerate(models):
-        argument = f"fallback_models[{place - 1}]" if place else "model"
-        name = name_in(given, argument)
-        if name in names:
-            raise UsageError(
-                f"{argument}: expected a model that is not asked before, got {name!r} again"
-            )
-        names.append(name)
-    return tuple(names)
+    names: dict[str, tuple[str, ...]] = {"model": (name_in(model),)}
+    for argument, models in others.items():
+        for place, given in enumerate(models):
+            name = name_in(given, f"{argument}[{place}]")
+            if any(name in before for before in names.values()):
+                raise UsageError(
+                    f"{argument}[{place}]: expected a model that is not given before, got "
+                    f"{name!r} again"
+                )
+            names[argument] = (*names.get(argument, ()), name)
+    return names
 
 
 def name_in(given: str | LanguageModel, argument: str = "model") -> str:

@@ -7,7 +7,7 @@ from typing import Generic, cast, final
 from typing_extensions import TypeVar
 
 from stepfold.agent._checks import (
-    fallbacks_in,
+    models_in,
     names_in,
     require_deps,
     require_deps_type,
@@ -70,13 +70,16 @@ class Configured(Generic[Deps_contra]):
         stop_check: StopCheck[Deps_contra] | None,
         options: AgentOptions,
     ) -> None:
-        models = (model, *fallbacks_in(options.get("fallback_models", ())))
-        names = names_in(models)
+        fallbacks = models_in("fallback_models", options.get("fallback_models", ()))
+        of_steps = models_in("step_models", options.get("step_models", ()))
+        names = names_in(model, fallback_models=fallbacks, step_models=of_steps)
         require_deps_type(deps_type)
         require_known(options, AGENT_OPTIONS)
         require_output(output)
         require_tools(tools)
-        self._given_models = tuple(zip(models, names, strict=True))
+        every = (name for given in names.values() for name in given)
+        models = (model, *fallbacks, *of_steps)
+        self._given_models = tuple(zip(models, every, strict=True))
         self._resolve = checked_resolver(options)
         self._deps_type = deps_type
         self._tools, searches, own = sorted_out(tools)

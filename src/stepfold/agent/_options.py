@@ -20,7 +20,7 @@ from stepfold.shell import (
     ToolApproval,
     ToolContext,
 )
-from stepfold.values import CallSettings, Price, ToolChoice
+from stepfold.values import CallSettings, Price, SystemMessage, ToolChoice
 
 D = TypeVar("D", default=object)
 
@@ -79,7 +79,8 @@ class AgentOptions(ObserverOptions, total=False):
     Tools are given as themselves or by their names.
 
     Attributes:
-        instructions: What the model is told before the prompt.
+        instructions: What the model is told before the prompt; a `SystemMessage` has provider
+            options of its own.
         stop_when: When to stop although the model wants to go on.
         limits: Hard budgets of steps, tokens, tool calls and money.
         prices: What tokens cost, by ids of models: needed for `Limits(cost=…)` and `run.cost`.
@@ -92,6 +93,8 @@ class AgentOptions(ObserverOptions, total=False):
         retry: When a failed model call is made again.
         fallback_models: Models, or their ids, that are asked in their order if the agent's own
             cannot answer.
+        step_models: Models, or their ids, that are asked where a `StepPlan` names them, and not
+            otherwise.
         provider_options: What only one provider understands, by provider.
         refine_tool_input: Functions by the names of tools: each gives the arguments that a call
             shall have in place of the model's, before anybody is asked about it and anything runs.
@@ -108,7 +111,7 @@ class AgentOptions(ObserverOptions, total=False):
         observers: Who is told what happens in every run.
     """
 
-    instructions: str
+    instructions: str | SystemMessage
     stop_when: StopCondition | None
     limits: Limits | None
     prices: Mapping[str, Price] | None
@@ -118,6 +121,7 @@ class AgentOptions(ObserverOptions, total=False):
     tool_order: Sequence[str | Named] | None
     retry: RetryPolicy | None
     fallback_models: Sequence[str | LanguageModel]
+    step_models: Sequence[str | LanguageModel]
     provider_options: Mapping[str, object] | None
     refine_tool_input: Mapping[str, RefineToolInput] | None
     concurrency: int | None

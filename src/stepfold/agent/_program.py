@@ -27,14 +27,22 @@ from stepfold.loop import (
 from stepfold.ports import Download, LanguageModel
 from stepfold.shell import Hooks, Observer
 from stepfold.transport import download_files
-from stepfold.values import NO_SETTINGS, CallSettings, JsonText, ProviderTool, Stop, UsageError
+from stepfold.values import (
+    NO_SETTINGS,
+    CallSettings,
+    JsonText,
+    ProviderTool,
+    Stop,
+    SystemMessage,
+    UsageError,
+)
 
 DEFAULT_STEPS = 20
 AGENT_OPTIONS = frozenset(AgentOptions.__annotations__)
 
 
 def program_of(
-    models: tuple[str, ...],
+    names: Mapping[str, tuple[str, ...]],
     tools: Mapping[str, ToolSpec],
     provider_tools: Mapping[str, ProviderTool],
     output: OutputSpec,
@@ -48,12 +56,11 @@ def program_of(
     Raises:
         UsageError: an option is of the wrong kind; the text names it.
     """
-    instructions = options.get("instructions", "")
+    instructions, of_instructions = _instructions(options.get("instructions", ""))
     settings = options.get("settings", NO_SETTINGS)
     stop_when, limits = options.get("stop_when"), options.get("limits")
     prices, retry = options.get("prices"), options.get("retry")
     tool_choice = options.get("tool_choice", "auto")
-    require_kind("instructions", instructions, str)
     require_kind("settings", settings, CallSettings)
     if limits is not None:
         require_kind("limits", limits, Limits)
@@ -61,10 +68,12 @@ def program_of(
         require_kind("retry", retry, RetryPolicy)
     require_choice(tool_choice, (*tools, *provider_tools))
     return Program(
-        models=models,
+        models=(*names["model"], *names.get("fallback_models", ())),
+        step_models=names.get("step_models", ()),
         tools=tools,
         provider_tools=provider_tools,
         instructions=instructions,
+        instructions_options=of_instructions,
         settings=settings,
         tool_choice=tool_choice,
         active_tools=tool_names("active_tools", options.get("active_tools")),
@@ -82,6 +91,14 @@ def program_of(
         tool_approval_secret=options.get("tool_approval_secret"),
         checks_stop=hooks.stop_check is not None,
     )
+
+
+def _instructions(given: str | SystemMessage) -> tuple[str, JsonText | None]:
+    """The text of instructions, and the provider options of their own."""
+    if isinstance(given, SystemMessage):
+        return given.content, given.provider_options
+    require_kind("instructions", given, str)
+    return given, None
 
 
 def _timeouts(given: float | Timeouts | None) -> Timeouts:

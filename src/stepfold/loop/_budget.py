@@ -32,6 +32,9 @@ LIMIT_STEPS = "limit-steps"
 LIMIT_TOKENS = "limit-tokens"
 LIMIT_TOOL_CALLS = "limit-tool-calls"
 
+AMPLE_ROOM = 4_096
+"""So many tokens of output every model gives; whoever wants a tighter budget says how many."""
+
 
 # --- before a call ----------------------------------------------------------------------------
 
@@ -104,12 +107,16 @@ def _wanted_of(program: Program, room: int) -> int:
 def allowed_output(
     program: Program, out: Draft, plan: StepPlan | None, model: str, *, kept_back: bool
 ) -> int | None:
-    """How many tokens the next reply may have: what is wanted of it, as far as there is room."""
+    """How many tokens the next reply may have: what is wanted of it, as far as there is room.
+
+    Where nothing is wanted, ample room is no figure to ask for: providers refuse a request for more
+    than a model can give.
+    """
     wanted = settings_of(program, plan).max_output_tokens
     room = room_for_output(program, out, model, kept_back=kept_back)
-    if wanted is None or room is None:
-        return room if wanted is None else wanted
-    return min(wanted, room)
+    if wanted is None:
+        return None if room is None or room > AMPLE_ROOM else room
+    return wanted if room is None else min(wanted, room)
 
 
 def reserved_cost(program: Program, out: Draft, model: str, output: int) -> int:

@@ -309,10 +309,10 @@ def recall(program: Program, out: Draft, calling: Calling) -> None:
 def next_model(program: Program, calling: Calling, reason: ModelErrorReason) -> str | None:
     """The model that follows one that could not answer; that of a plan is the first of its step."""
     models, plan = program.models, calling.plan
-    if reason.kind not in program.retry.fallback_on or calling.model not in models:
-        return None
     if plan is not None and plan.model is not None:
         models = (plan.model, *(name for name in models if name != plan.model))
+    if reason.kind not in program.retry.fallback_on or calling.model not in models:
+        return None
     place = models.index(calling.model) + 1
     return models[place] if place < len(models) else None
 

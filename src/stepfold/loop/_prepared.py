@@ -52,7 +52,7 @@ def _carry_forward(out: Draft, plan: StepPlan) -> None:
 
 def _unknown_in(program: Program, toolbox: Toolbox, plan: StepPlan) -> str | None:
     """The first name in a plan that stands for nothing, or for a tool that the plan hides."""
-    if plan.model is not None and plan.model not in program.models:
+    if plan.model is not None and plan.model not in program.every_model:
         return f"UnknownModel: {plan.model!r:.100}"
     described = (name for name, _ in plan.descriptions)
     for name in (*(plan.active_tools or ()), *(plan.tool_order or ()), *described):

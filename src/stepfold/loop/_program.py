@@ -207,7 +207,8 @@ class Program:
     """Everything that decides a run, but its history and the world.
 
     `models` are names (`provider/model_id`): in each step the first is asked, or the one that a
-    plan names; if it cannot answer, the others follow in their order.
+    plan names; if it cannot answer, the others follow in their order. `step_models` are names that
+    only a plan asks for.
     `provider_tools` are run by the provider; all tools together have a name each.
     `active_tools` are those that a model is told of, by default all; with a `tool_order`, the tools
     that it lists come first and the others after them, sorted by name. A plan may say otherwise for
@@ -215,6 +216,8 @@ class Program:
     `prepares`, `repairs` and `checks_stop` tell that the shell has hooks which the loop must ask
     by `PrepareStep`, `RepairCall` and `CheckStop`. `prices` says what tokens cost, by names of
     models; it may hold more than the program asks. What a model without a price costs is unknown.
+    With `instructions_options`, provider options of their own, instructions go before the prompt
+    as a system message, those of a plan too.
     With a `tool_approval_secret` (text or bytes) requests for approval are signed, and of those in
     a history only signed ones count.
 
@@ -225,11 +228,13 @@ class Program:
     """
 
     models: tuple[str, ...]
+    step_models: tuple[str, ...] = ()
     tools: Mapping[str, ToolSpec] = field(factory=dict[str, ToolSpec], converter=_tool_table)
     provider_tools: Mapping[str, ProviderTool] = field(
         factory=dict[str, ProviderTool], converter=_provider_tool_table
     )
     instructions: str = ""
+    instructions_options: JsonText | None = None
     settings: CallSettings = NO_SETTINGS
     tool_choice: ToolChoice = "auto"
     active_tools: tuple[str, ...] | None = None
@@ -310,7 +315,7 @@ class Program:
                 "add it to the tools"
             )
             raise UsageError(msg)
-        for model in self.models if self.limits.cost is not None else ():
+        for model in self.every_model if self.limits.cost is not None else ():
             if model not in self.prices:
                 msg = (
                     f"Limits.cost: expected the price of each model, got none of {model!r}: give "
@@ -321,6 +326,11 @@ class Program:
         if not callable(condition):
             msg = f"stop_when: expected a function of Progress, got {condition!r}"
             raise UsageError(msg)
+
+    @property
+    def every_model(self) -> tuple[str, ...]:
+        """The names of all models that the run may ask."""
+        return (*self.models, *self.step_models)
 
     def timeout_of(self, tool: ToolSpec) -> int | None:
         """How long a call of this tool may take, in nanoseconds; `None` is no limit."""
@@ -438,7 +448,7 @@ class Program:
             "prices": [
                 [model, price.input, price.output, price.cache_read, price.cache_write]
                 + [price.reasoning]
-                for model in self.models
+                for model in self.every_model
                 if (price := self.prices.get(model)) is not None
             ],
             "retry": [
@@ -462,6 +472,8 @@ class Program:
             "bounds": [self.bounds.length, self.bounds.depth, self.bounds.digits],
             "version": self.version,
         }
+        if self.step_models:
+            outline["step_models"] = list(self.step_models)
         if self.active_tools is not None:
             outline["active_tools"] = sorted(set(self.active_tools))
         if self.marked_tools:

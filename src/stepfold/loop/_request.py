@@ -8,7 +8,7 @@ from stepfold.loop._offer import tool_choice_of, visible_provider_tools, visible
 from stepfold.loop._program import Program, ToolSpec
 from stepfold.loop._settings import provider_options_of, settings_of
 from stepfold.loop._state import Calling, LoopState
-from stepfold.values import ModelRequest, ToolDefinition, UsageError
+from stepfold.values import ModelRequest, SystemMessage, ToolDefinition, UsageError
 
 
 def request_of(program: Program, state: LoopState) -> ModelRequest:
@@ -42,8 +42,12 @@ def request_of(program: Program, state: LoopState) -> ModelRequest:
     choice = tool_choice_of(program, calling)
     if choice == "auto" and program.output.needs_call is not None:
         choice = "required"  # that or another; text is no violation, but it gives no output
+    messages = state.prompt
+    if instructions and program.instructions_options is not None:
+        leading = SystemMessage(instructions, provider_options=program.instructions_options)
+        messages, instructions = (leading, *messages), ""
     return ModelRequest(
-        messages=state.prompt,
+        messages=messages,
         instructions=instructions,
         tools=tools,
         provider_tools=visible_provider_tools(program, plan),

@@ -22,6 +22,7 @@ from stepfold.shell._declare import (
     dynamic_tool,
     tool,
 )
+from stepfold.shell._drift import ToolDrift, detect_tool_drift, fingerprint_tools
 from stepfold.shell._drive import drive, drive_sync, driven, driven_sync
 from stepfold.shell._driver import Driver
 from stepfold.shell._embedding import (
@@ -145,6 +146,7 @@ __all__ = (
     "ToolApproval",
     "ToolContext",
     "ToolDecorator",
+    "ToolDrift",
     "ToolExecutionEnded",
     "ToolExecutionStarted",
     "ToolKeywords",
@@ -158,6 +160,7 @@ __all__ = (
     "default_embedding_settings",
     "default_instructions",
     "default_settings",
+    "detect_tool_drift",
     "drive",
     "drive_sync",
     "driven",
@@ -171,6 +174,7 @@ __all__ = (
     "encoded_outcome",
     "extract_json",
     "extract_reasoning",
+    "fingerprint_tools",
     "is_described",
     "is_unbound_method",
     "limit_concurrency",

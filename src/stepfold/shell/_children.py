@@ -36,8 +36,10 @@ class ChildRuns:
         self._is_over = False
         self._lock = threading.Lock()  # a tool may be a function in a thread
 
-    def begin(self, own: Limits) -> "ChildRun":
+    def begin(self, own: Limits, taken_up: LoopState | None = None) -> "ChildRun":
         """Take what a run with these limits may spend; it keeps to them and to the grant.
+
+        What a run that is `taken_up` has spent before was not spent by this call.
 
         Raises:
             UsageError: the call is over.
@@ -49,17 +51,19 @@ class ChildRuns:
                     "begin and to end before its tool returns"
                 )
             left, granted = self._left, self.limits
+            before = NOTHING_SPENT if taken_up is None else _spent_by(taken_up)
+            steps = 0 if taken_up is None else len(taken_up.steps)
             taken = Grant(
-                _least(own.tokens, left.tokens),
-                _least(own.cost, left.cost),
-                _least(own.tool_calls, left.tool_calls),
+                _least(_less(own.tokens, before.tokens), left.tokens),
+                _least(_less(own.cost, before.spent_cost), left.cost),
+                _least(_less(own.tool_calls, before.tool_calls), left.tool_calls),
             )
             limits = evolve(
                 own,
-                steps=_least(own.steps, granted.steps),
-                tokens=taken.tokens,
-                cost=taken.cost,
-                tool_calls=taken.tool_calls,
+                steps=_least(own.steps, _more(granted.steps, steps)),
+                tokens=_more(taken.tokens, before.tokens),
+                cost=_more(taken.cost, before.spent_cost),
+                tool_calls=_more(taken.tool_calls, before.tool_calls),
                 wrap_up_tokens=(
                     granted.wrap_up_tokens if own.wrap_up_tokens is None else own.wrap_up_tokens
                 ),
@@ -70,8 +74,11 @@ class ChildRuns:
                 _without(left.tool_calls, taken.tool_calls),
             )
             run = self._key if self._count == 0 else f"{self._key}.{self._count}"
-            self._count += 1
-            child = ChildRun(self, run, limits, taken)
+            if taken_up is None:
+                self._count += 1
+            else:
+                run = taken_up.identity.run
+            child = ChildRun(self, run, limits, taken, before)
             self._open.append(child)
             return child
 
@@ -81,14 +88,8 @@ class ChildRuns:
             if child not in self._open:
                 return
             self._open.remove(child)
-            ledger, taken, left = state.ledger, child.taken, self._left
-            spent = Spending(
-                ledger.usage,
-                ledger.spent + ledger.reserved,
-                ledger.cost,
-                ledger.spent_cost + ledger.reserved_cost,
-                ledger.total_issued + ledger.reserved_calls,
-            )
+            taken, left = child.taken, self._left
+            spent = _since(child.before, _spent_by(state))
             self._left = Grant(
                 _with(left.tokens, taken.tokens, spent.tokens),
                 _with(left.cost, taken.cost, spent.spent_cost),
@@ -139,16 +140,55 @@ def children_of(program: Program, command: RunTool, run: str) -> ChildRuns | Non
 class ChildRun:
     """One run of a tool call: its name, and the limits that it has to keep to."""
 
-    def __init__(self, parent: ChildRuns, run: str, limits: Limits, taken: Grant) -> None:
+    def __init__(
+        self, parent: ChildRuns, run: str, limits: Limits, taken: Grant, before: Spending
+    ) -> None:
         self.run: str = run
         self.limits: Limits = limits
         self.taken: Grant = taken
+        self.before: Spending = before
         self.prices: Mapping[str, Price] = parent.prices
         self._parent = parent
 
     def end(self, state: LoopState) -> None:
         """Tell the state in which the run was left."""
         self._parent.end(self, state)
+
+
+NOTHING_SPENT = Spending()
+
+
+def _spent_by(state: LoopState) -> Spending:
+    """What a run has spent so far; what is in flight counts as spent."""
+    ledger = state.ledger
+    return Spending(
+        ledger.usage,
+        ledger.spent + ledger.reserved,
+        ledger.cost,
+        ledger.spent_cost + ledger.reserved_cost,
+        ledger.total_issued + ledger.reserved_calls,
+    )
+
+
+def _since(before: Spending, now: Spending) -> Spending:
+    """What was spent between two moments of a run."""
+    if before is NOTHING_SPENT:
+        return now
+    return Spending(
+        now.usage - before.usage,
+        now.tokens - before.tokens,
+        _less(now.cost, before.cost),
+        now.spent_cost - before.spent_cost,
+        now.tool_calls - before.tool_calls,
+    )
+
+
+def _less(figure: int | None, other: int | None) -> int | None:
+    return None if figure is None else max(0, figure - (other or 0))
+
+
+def _more(figure: int | None, other: int) -> int | None:
+    return None if figure is None else figure + other
 
 
 def _least(one: int | None, other: int | None) -> int | None:

@@ -29,7 +29,7 @@ def require_fitting(program: Program, state: LoopState, runtime: Runtime[D]) -> 
         )
     owed = pending(state)
     models = [command.model for command in owed if isinstance(command, CallModel)]
-    for name in (*program.models, *models):
+    for name in (*program.every_model, *models):
         if name not in runtime.models:
             known = ", ".join(runtime.models) or "none"
             raise UsageError(f"models: expected one named {name!r}, got: {known}")

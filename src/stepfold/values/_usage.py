@@ -11,6 +11,10 @@ def _sum(left: int | None, right: int | None) -> int | None:
     return left if right is None else left + right
 
 
+def _difference(left: int | None, right: int | None) -> int | None:
+    return None if left is None else left - (right or 0)
+
+
 @final
 @frozen(order=False)
 class InputTokenDetails:
@@ -29,6 +33,13 @@ class InputTokenDetails:
             _sum(self.no_cache_tokens, other.no_cache_tokens),
             _sum(self.cache_read_tokens, other.cache_read_tokens),
             _sum(self.cache_write_tokens, other.cache_write_tokens),
+        )
+
+    def __sub__(self, other: "InputTokenDetails") -> "InputTokenDetails":
+        return InputTokenDetails(
+            _difference(self.no_cache_tokens, other.no_cache_tokens),
+            _difference(self.cache_read_tokens, other.cache_read_tokens),
+            _difference(self.cache_write_tokens, other.cache_write_tokens),
         )
 
 
@@ -50,6 +61,12 @@ class OutputTokenDetails:
             _sum(self.reasoning_tokens, other.reasoning_tokens),
         )
 
+    def __sub__(self, other: "OutputTokenDetails") -> "OutputTokenDetails":
+        return OutputTokenDetails(
+            _difference(self.text_tokens, other.text_tokens),
+            _difference(self.reasoning_tokens, other.reasoning_tokens),
+        )
+
 
 NO_INPUT_DETAILS = InputTokenDetails()
 """Nothing is known of the input."""
@@ -64,7 +81,8 @@ class Usage:
 
     `a + b` adds figure by figure; an unknown one (`None`) counts as nothing beside a known one
     and stays unknown beside another. `Usage()` is the unit. Within one reply a provider's later
-    figure replaces its earlier one; only whole replies are added.
+    figure replaces its earlier one; only whole replies are added. `total - part` is what was added
+    to the part, where that is known.
     """
 
     input_tokens: int | None = None
@@ -78,6 +96,14 @@ class Usage:
             _sum(self.output_tokens, other.output_tokens),
             input_token_details=self.input_token_details + other.input_token_details,
             output_token_details=self.output_token_details + other.output_token_details,
+        )
+
+    def __sub__(self, other: "Usage") -> "Usage":
+        return Usage(
+            _difference(self.input_tokens, other.input_tokens),
+            _difference(self.output_tokens, other.output_tokens),
+            input_token_details=self.input_token_details - other.input_token_details,
+            output_token_details=self.output_token_details - other.output_token_details,
         )
 
     @property

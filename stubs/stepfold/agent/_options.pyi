@@ -16,7 +16,7 @@ from stepfold.shell import (
     ToolApproval,
     ToolContext,
 )
-from stepfold.values import CallSettings, Price, ToolChoice
+from stepfold.values import CallSettings, Price, SystemMessage, ToolChoice
 
 D = TypeVar("D", default=object)
 
@@ -37,7 +37,7 @@ class StreamOptions(RunOptions, total=False):
     transform: StreamTransform | Sequence[StreamTransform]
 
 class AgentOptions(ObserverOptions, total=False):
-    instructions: str
+    instructions: str | SystemMessage
     stop_when: StopCondition | None
     limits: Limits | None
     prices: Mapping[str, Price] | None
@@ -47,6 +47,7 @@ class AgentOptions(ObserverOptions, total=False):
     tool_order: Sequence[str | Named] | None
     retry: RetryPolicy | None
     fallback_models: Sequence[str | LanguageModel]
+    step_models: Sequence[str | LanguageModel]
     provider_options: Mapping[str, object] | None
     refine_tool_input: Mapping[str, RefineToolInput] | None
     concurrency: int | None

@@ -94,11 +94,13 @@ def _price_table(prices: Mapping[str, Price]) -> Mapping[str, Price]: ...
 @frozen(eq=False, kw_only=True)
 class Program:
     models: tuple[str, ...]
+    step_models: tuple[str, ...] = ()
     tools: Mapping[str, ToolSpec] = field(factory=dict[str, ToolSpec], converter=_tool_table)
     provider_tools: Mapping[str, ProviderTool] = field(
         factory=dict[str, ProviderTool], converter=_provider_tool_table
     )
     instructions: str = ""
+    instructions_options: JsonText | None = None
     settings: CallSettings = NO_SETTINGS
     tool_choice: ToolChoice = "auto"
     active_tools: tuple[str, ...] | None = None
@@ -120,6 +122,8 @@ class Program:
     version: str = ""
 
     def __attrs_post_init__(self) -> None: ...
+    @property
+    def every_model(self) -> tuple[str, ...]: ...
     def timeout_of(self, tool: ToolSpec) -> int | None: ...
     @cached_property
     def tool_names(self) -> tuple[str, ...]: ...

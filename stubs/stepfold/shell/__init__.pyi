@@ -20,6 +20,7 @@ from stepfold.shell._declare import (
     dynamic_tool,
     tool,
 )
+from stepfold.shell._drift import ToolDrift, detect_tool_drift, fingerprint_tools
 from stepfold.shell._drive import drive, drive_sync, driven, driven_sync
 from stepfold.shell._driver import Driver
 from stepfold.shell._embedding import (
@@ -143,6 +144,7 @@ __all__ = (
     "ToolApproval",
     "ToolContext",
     "ToolDecorator",
+    "ToolDrift",
     "ToolExecutionEnded",
     "ToolExecutionStarted",
     "ToolKeywords",
@@ -156,6 +158,7 @@ __all__ = (
     "default_embedding_settings",
     "default_instructions",
     "default_settings",
+    "detect_tool_drift",
     "drive",
     "drive_sync",
     "driven",
@@ -169,6 +172,7 @@ __all__ = (
     "encoded_outcome",
     "extract_json",
     "extract_reasoning",
+    "fingerprint_tools",
     "is_described",
     "is_unbound_method",
     "limit_concurrency",

@@ -9,6 +9,7 @@ class InputTokenDetails:
     cache_write_tokens: int | None = None
 
     def __add__(self, other: "InputTokenDetails") -> "InputTokenDetails": ...
+    def __sub__(self, other: "InputTokenDetails") -> "InputTokenDetails": ...
 
 @final
 @frozen(order=False)
@@ -17,6 +18,7 @@ class OutputTokenDetails:
     reasoning_tokens: int | None = None
 
     def __add__(self, other: "OutputTokenDetails") -> "OutputTokenDetails": ...
+    def __sub__(self, other: "OutputTokenDetails") -> "OutputTokenDetails": ...
 
 NO_INPUT_DETAILS = InputTokenDetails()
 NO_OUTPUT_DETAILS = OutputTokenDetails()
@@ -30,6 +32,7 @@ class Usage:
     output_token_details: OutputTokenDetails = field(default=NO_OUTPUT_DETAILS, kw_only=True)
 
     def __add__(self, other: "Usage") -> "Usage": ...
+    def __sub__(self, other: "Usage") -> "Usage": ...
     @property
     def total_tokens(self) -> int | None: ...
 

@@ -367,13 +367,15 @@ def programs(
     if draw(flags(percent=breaks)):
         stop_when = draw(broken_conditions())
     is_priced = draw(flags(percent=priced))
+    count = draw(st.integers(1, 3))
     searches = draw(st.sampled_from([(), (_SLOW_SEARCH,), (_SEARCH,)]))
     tool_choice = draw(tool_choices(tools=[n for n in names if not tools[n].defer_loading]))
     active: tuple[str, ...] | None = None
     if tool_choice == "auto" and draw(flags(percent=10)):
         active = draw(st.sampled_from([(), names[:1], names[1:], names]))
     return Program(
-        models=_MODELS[: draw(st.integers(1, 3))],
+        models=_MODELS[:count],
+        step_models=_MODELS[count:] if draw(flags(percent=20)) else (),
         tools=tools,
         provider_tools={tool.name: tool for tool in searches},
         instructions=draw(st.sampled_from(["", "Be brief."])),

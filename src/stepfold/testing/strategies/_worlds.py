@@ -291,7 +291,7 @@ def step_plans(*, program: Program) -> SearchStrategy[StepPlan | HookFailed]:
     names = _subsets(program.tool_names)
     plans = st.builds(
         StepPlan,
-        model=nothing | st.sampled_from(program.models),
+        model=nothing | st.sampled_from(program.every_model),
         tool_choice=st.sampled_from(rarely),
         active_tools=nothing | names,
         instructions=st.sampled_from([None, None, "Be kind."]),
