@@ -50,6 +50,18 @@ async def growing(seat: int) -> AsyncIterator[list[Report]]:
     yield [Report(str(seat))]
 
 
+@sf.tool(calls=[booked, tried, growing])
+async def calling(context: sf.ToolContext[Size]) -> None:
+    assert_type(await context.call(booked, {"seat": 7}), Report)
+    assert_type(await context.call(tried, {"seat": 7}), Report)
+    assert_type(await context.call(growing, {"seat": 7}), list[Report])
+
+
+@sf.tool(calls=[booked])
+async def wrong_deps(context: sf.ToolContext[str]) -> None:
+    await context.call(booked, {"seat": 7})  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType, reportCallIssue]
+
+
 assert_type(sf.result_of(booked), sf.Output[Report])
 assert_type(sf.result_of(tried, retries=2), sf.Output[Report])
 assert_type(sf.result_of(growing), sf.Output[list[Report]])

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Generic, cast, final
+from typing import Generic, Never, cast, final
 
 from typing_extensions import TypeVar
 
@@ -32,6 +32,7 @@ from stepfold.agent._results import require_result_tool
 from stepfold.loop import Program
 from stepfold.ports import LanguageModel, model_name
 from stepfold.shell import (
+    AnyTool,
     OfferedTool,
     PrepareStep,
     RepairToolCall,
@@ -88,6 +89,8 @@ class Configured(Generic[Deps_contra]):
         self._download = checked_download(options)
         table = tools_by_name(self._tools)
         require_result_tool(output, table)
+        if tool_approval is not None:
+            _require_no_inner_calls(self._tools)
         self._hooks = hooks_of(
             prepare_step,
             repair_tool_call,
@@ -132,6 +135,16 @@ class Configured(Generic[Deps_contra]):
             bind_output=self._decode,
             download=self._download,
         )
+
+
+def _require_no_inner_calls(tools: Sequence[AnyTool[Never, object]]) -> None:
+    """Refuse a policy beside a tool whose calls of others it would not be asked about."""
+    for tool in tools:
+        if tool.options.calls:
+            raise UsageError(
+                f"tool_approval: expected none beside {tool.name}, which calls other tools by "
+                "itself (calls=[…]): a policy is not asked about those"
+            )
 
 
 def _named(

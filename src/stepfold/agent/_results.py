@@ -1,6 +1,5 @@
 """What tools gave, read back by the types that they return; and a run whose output that is."""
 
-import json
 from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping
 from typing import Never, overload
 
@@ -11,30 +10,12 @@ from stepfold.agent._output import Output
 from stepfold.agent._output_partial import PartialDocument
 from stepfold.agent._output_wire import Wire
 from stepfold.loop import OutputSpec
-from stepfold.schema import bind
-from stepfold.shell import AnyTool
+from stepfold.shell import AnyTool, decoded_result
 from stepfold.values import Failure, JsonText, NoOutput, Outcome, Success, UsageError
 
 S = TypeVar("S", default=Never)
 X = TypeVar("X", default=Never)
 T = TypeVar("T")
-
-
-def decoded_result(tool: AnyTool[Never, object], document: JsonText) -> Outcome[object, str]:
-    """Build what a tool returned from its JSON, or say what does not fit."""
-    form = tool.parameters.returns
-    value: object = json.loads(document.text)
-    if form is None:
-        return Success(value)
-    match bind(form, value):
-        case Success(built):
-            return Success(built)
-        case Failure(faults):
-            fault = faults[0]
-            return Failure(
-                f"the stored result of {tool.name} does not fit its returned type: "
-                f"{fault.pointer or '(all of it)'}: {fault.message}"
-            )
 
 
 @overload

@@ -8,9 +8,8 @@ from attrs import field, frozen
 from typing_extensions import TypeVar, override
 
 from stepfold.agent._output import Output
-from stepfold.agent._results import decoded_result
 from stepfold.loop import Done, LoopState, open_requests
-from stepfold.shell import AnyTool
+from stepfold.shell import AnyTool, decoded_result
 from stepfold.values import (
     Blocked,
     Cancelled,

@@ -14,7 +14,7 @@ from attrs import evolve
 from stepfold.loop import NO_LIMITS, Limits, LoopState, Program
 from stepfold.loop.commands import Grant, RunTool
 from stepfold.loop.events import Spending
-from stepfold.values import Price, UsageError
+from stepfold.values import Price, ToolFault, UsageError
 
 
 @final
@@ -96,6 +96,23 @@ class ChildRuns:
                 _with(left.tool_calls, taken.tool_calls, spent.tool_calls),
             )
             self._tell(spent)
+
+    def take_call(self, tool: str) -> None:
+        """Take one tool call of the grant, for a call within this one.
+
+        Raises:
+            ToolFault: none is left.
+            UsageError: the call is over.
+        """
+        with self._lock:
+            if self._is_over:
+                raise UsageError(f"call: the tool call {self._key} is over")
+            left = self._left.tool_calls
+            if left is not None:
+                if left < 1:
+                    raise ToolFault(f"not run: no tool calls are left for {tool}")
+                self._left = evolve(self._left, tool_calls=left - 1)
+            self._tell(Spending(cost=0, tool_calls=1))
 
     def report(self, spent: Spending) -> None:
         """Count what the call spent beside its runs."""

@@ -45,6 +45,7 @@ class ToolKeywords(ClientToolKeywords, total=False):
     timeout: float | None
     async_only: bool
     grant: Limits | None
+    calls: Sequence[AnyTool[Never, object]]
 
 
 @final
@@ -168,10 +169,11 @@ def tool(
             found it by a `tool_search`. `async_only`: whether the function needs an event loop;
             `drive_sync` then refuses it. `grant`: the most that a call may spend by runs that it
             begins with `parent=`, of what the run that calls it has left; `Limits()` is as much as
-            there is. `title` and `metadata`: what people are shown of the tool, and whatever else
-            belongs to it, as JSON; both are on the parts of its calls and results, and no model is
-            told them. `provider_options`: what only one provider understands of a tool, by
-            provider.
+            there is. `calls`: tools that this one calls by itself, with `context.call(…)`; they
+            need not be among the tools of the agent, and are hidden from the model then. `title`
+            and `metadata`: what people are shown of the tool, and whatever else belongs to it, as
+            JSON; both are on the parts of its calls and results, and no model is told them.
+            `provider_options`: what only one provider understands of a tool, by provider.
 
     Raises:
         UsageError: the signature has no JSON form, or an option is wrong; the text says which.

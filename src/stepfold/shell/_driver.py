@@ -46,6 +46,7 @@ from stepfold.loop.events import (
     Event,
     ModelFailed,
     ModelReplied,
+    Spending,
     TimedOut,
     ToolReturned,
     ToolStarted,
@@ -54,11 +55,12 @@ from stepfold.loop.events import (
 from stepfold.loop.notes import Note
 from stepfold.ports import BLOCKING, KEEPER, Clock, LanguageModel, write_down
 from stepfold.shell._cancel import CancelHandle
-from stepfold.shell._children import children_of
+from stepfold.shell._children import ChildRuns, children_of
 from stepfold.shell._execute import call_of, execute
 from stepfold.shell._files import RunFiles
 from stepfold.shell._fitting import require_fitting
 from stepfold.shell._hook_commands import HookCommand, HookCommands
+from stepfold.shell._inner_calls import InnerCalls
 from stepfold.shell._keeping import RunKeeper
 from stepfold.shell._model_failures import reason_of
 from stepfold.shell._observing import ModelCallStarted, ToolExecutionStarted, Watch
@@ -66,7 +68,7 @@ from stepfold.shell._outputs import OutputBinding
 from stepfold.shell._runtime import Runtime
 from stepfold.shell._steering import Steering
 from stepfold.shell._time_limits import TimeLimits, limits_of
-from stepfold.shell._tool import ToolContext
+from stepfold.shell._tool import AnyTool, ToolContext
 from stepfold.shell._waiting import Waiting, missed_loop, needs_loop
 from stepfold.values import (
     Failed,
@@ -422,6 +424,7 @@ class Driver(Generic[D]):
                 command.deadline,
                 self.state.runtime_context,
                 children=children,
+                within=self._inner_calls(tool, children),
             )
             if self.watch is not None:
                 run, at = self.state.identity.run, self.clock.now()
@@ -437,6 +440,17 @@ class Driver(Generic[D]):
         spending = None if children is None else children.close()
         at = self.clock.now()
         await self.feed(ToolReturned(key, outcome, at, started=started, spending=spending))
+
+    def _inner_calls(
+        self, tool: AnyTool[D, object], children: ChildRuns | None
+    ) -> InnerCalls | None:
+        """What a call of this tool may call in its turn; of a grant for that alone it tells all."""
+        options = tool.options
+        if not options.calls:
+            return None
+        if children is not None and options.grant is None:
+            children.report(Spending())
+        return InnerCalls(options.calls, children, self.clock, self.waiting)
 
     # --- an end from outside ------------------------------------------------------------------
 

@@ -10,13 +10,14 @@ import json
 import math
 import re
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import (
     Concatenate,
     Generic,
     Literal,
     Never,
     ParamSpec,
+    Protocol,
     Self,
     TypeVar,
     cast,
@@ -29,6 +30,7 @@ from typing import (
 
 from attrs import field, frozen
 from typing_extensions import TypeIs, override
+from typing_extensions import TypeVar as TypeVarWithDefault
 
 from stepfold.loop import NO_CONTEXT, Limits, ToolSpec
 from stepfold.loop.events import Spending
@@ -52,6 +54,7 @@ from stepfold.values import (
     JsonObject,
     JsonText,
     Message,
+    Outcome,
     Success,
     ToolDefinition,
     ToolOutput,
@@ -65,8 +68,24 @@ D_contra = TypeVar("D_contra", contravariant=True)
 I = TypeVar("I")  # noqa: E741 - the instance that a method is bound to
 P = ParamSpec("P")
 Q = ParamSpec("Q")
+S = TypeVarWithDefault("S", default=Never)
+X = TypeVarWithDefault("X", default=Never)
+T = TypeVar("T")
 Returned = TypeVar("Returned")
 Returned_co = TypeVar("Returned_co", covariant=True)
+
+
+class CallsWithin(Protocol):
+    """What a call of a tool may call in its turn."""
+
+    async def call(
+        self,
+        tool: "AnyTool[Never, object]",
+        arguments: Mapping[str, object],
+        context: "ToolContext[object]",
+    ) -> object:
+        """Run one call, and give what it gave."""
+        ...
 
 
 @final
@@ -91,6 +110,48 @@ class ToolContext(Generic[D_co]):
     deadline: Instant | None = None
     runtime_context: JsonObject = NO_CONTEXT
     children: ChildRuns | None = field(default=None, kw_only=True, eq=False, repr=False)
+    within: CallsWithin | None = field(default=None, kw_only=True, eq=False, repr=False)
+
+    @overload
+    async def call(
+        self, tool: "AnyTool[D_co, AsyncIterator[T]]", arguments: Mapping[str, object], /
+    ) -> T: ...
+    @overload
+    async def call(
+        self, tool: "AnyTool[D_co, Iterator[T]]", arguments: Mapping[str, object], /
+    ) -> T: ...
+    @overload
+    async def call(
+        self, tool: "AnyTool[D_co, Awaitable[Outcome[S, X]]]", arguments: Mapping[str, object], /
+    ) -> S: ...
+    @overload
+    async def call(
+        self, tool: "AnyTool[D_co, Awaitable[T]]", arguments: Mapping[str, object], /
+    ) -> T: ...
+    @overload
+    async def call(
+        self, tool: "AnyTool[D_co, Outcome[S, X]]", arguments: Mapping[str, object], /
+    ) -> S: ...
+    @overload
+    async def call(self, tool: "AnyTool[D_co, T]", arguments: Mapping[str, object], /) -> T: ...
+    async def call(
+        self, tool: "AnyTool[D_co, object]", arguments: Mapping[str, object], /
+    ) -> object:
+        """Call another tool from within this call: one of those that `calls=[…]` names.
+
+        The arguments are checked by its schema, it is counted as a tool call of the run, and it
+        gets this call's deps. The model is told nothing of it, and no event either: after a crash
+        this call is what is closed as interrupted, or run again.
+
+        Raises:
+            ToolFault: the arguments do not fit, no tool call is left, or the tool failed or took
+                too long; raised on, it is this tool's own failure.
+            UsageError: this tool did not name that one.
+        """
+        if self.within is None:
+            msg = f"call: expected a tool that may call {tool.name}: declare it as @tool(calls=[…])"
+            raise UsageError(msg)
+        return await self.within.call(tool, arguments, self)
 
     @property
     def grant(self) -> Limits | None:
@@ -120,6 +181,12 @@ def _tuple(given: Sequence[object]) -> tuple[object, ...]:
     return tuple(given)
 
 
+def _tuple_of_tools(
+    given: "Sequence[AnyTool[Never, object]]",
+) -> "tuple[AnyTool[Never, object], ...]":
+    return tuple(given)
+
+
 @final
 @frozen(order=False, kw_only=True)
 class ToolOptions:
@@ -146,6 +213,7 @@ class ToolOptions:
     describe: Callable[[Never], str] | None = None
     executes: bool = True
     grant: Limits | None = None
+    calls: "Sequence[AnyTool[Never, object]]" = field(default=(), converter=_tuple_of_tools)
     input_schema: JsonText | None = None
 
 
@@ -341,6 +409,7 @@ def _spec_of(function: object, options: ToolOptions, parameters: Parameters) -> 
     _require_plain(name, "to_model_output", options.to_model_output)
     _require_plain(name, "description", options.describe)
     _require_retries(name, options.max_retries)
+    _require_calls(name, options, function)
     decoder = decoder_of(parameters.form)
     description = options.description
     definition = ToolDefinition(
@@ -364,8 +433,12 @@ def _spec_of(function: object, options: ToolOptions, parameters: Parameters) -> 
         max_retries=options.max_retries,
         defer_loading=options.defer_loading,
         timeout=None if options.timeout is None else int(options.timeout * 1_000_000_000),
-        grant=options.grant,
+        grant=options.grant if options.grant is not None or not options.calls else _CALLS_ALONE,
     )
+
+
+_CALLS_ALONE = Limits(tokens=0, cost=0)
+"""What a tool is granted that calls others, and begins no runs: tool calls and nothing else."""
 
 
 def _approval(name: str, given: object) -> Literal["never", "always", "policy"]:
@@ -399,6 +472,34 @@ def _require_grant(name: str, given: object) -> None:
     if given.calls_of:
         msg = f"tool {name}, grant: expected no calls_of: each run knows its own tools"
         raise UsageError(msg)
+
+
+def _require_calls(name: str, options: ToolOptions, function: object) -> None:
+    """Refuse calls of other tools for which the run's own rules could not hold."""
+    if not options.calls:
+        return
+    for given in options.calls:
+        _require_callable_within(name, given)
+    if not _is_async(function) or _context_of(function) is None:
+        msg = (
+            f"tool {name}, calls: expected an async function that takes a ToolContext, since "
+            "others are called by `await context.call(…)`"
+        )
+        raise UsageError(msg)
+
+
+def _require_callable_within(name: str, given: object) -> None:
+    if not isinstance(given, AnyTool):
+        raise UsageError(f"tool {name}, calls: expected tools, got {given!r:.100}")
+    spec = given.spec
+    if spec.approval != "never":
+        msg = (
+            f"tool {name}, calls: {spec.name} needs an approval, and nobody could be asked from "
+            "within a call: offer it to the model"
+        )
+        raise UsageError(msg)
+    if not spec.executes:
+        raise UsageError(f"tool {name}, calls: {spec.name} is run by a client, and not from here")
 
 
 def _require_plain(name: str, option: str, given: object) -> None:

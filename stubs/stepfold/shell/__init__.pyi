@@ -20,6 +20,7 @@ from stepfold.shell._declare import (
     dynamic_tool,
     tool,
 )
+from stepfold.shell._decoded import decoded_result
 from stepfold.shell._drift import ToolDrift, detect_tool_drift, fingerprint_tools
 from stepfold.shell._drive import drive, drive_sync, driven, driven_sync
 from stepfold.shell._driver import Driver
@@ -155,6 +156,7 @@ __all__ = (
     "add_tool_input_examples",
     "caching",
     "client_tool",
+    "decoded_result",
     "default_embedding_settings",
     "default_instructions",
     "default_settings",

@@ -31,6 +31,7 @@ class ToolKeywords(ClientToolKeywords, total=False):
     timeout: float | None
     async_only: bool
     grant: Limits | None
+    calls: Sequence[AnyTool[Never, object]]
 
 @final
 class DescribedToolDecorator(Generic[D]):

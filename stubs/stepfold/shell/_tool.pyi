@@ -1,13 +1,23 @@
 import functools
-from collections.abc import Callable, Mapping, Sequence
-from typing import Concatenate, Generic, Never, ParamSpec, Self, TypeVar, final, overload
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from typing import Concatenate, Generic, Never, ParamSpec, Protocol, Self, TypeVar, final, overload
 from attrs import field, frozen
 from typing_extensions import override
+from typing_extensions import TypeVar as TypeVarWithDefault
 from stepfold.loop import NO_CONTEXT, Limits, ToolSpec
 from stepfold.schema import Parameters
 from stepfold.shell._approval import NeedsApproval
 from stepfold.shell._children import ChildRuns
-from stepfold.values import NO_USAGE, Instant, JsonObject, JsonText, Message, ToolOutput, Usage
+from stepfold.values import (
+    NO_USAGE,
+    Instant,
+    JsonObject,
+    JsonText,
+    Message,
+    Outcome,
+    ToolOutput,
+    Usage,
+)
 
 D = TypeVar("D")
 D_co = TypeVar("D_co", covariant=True)
@@ -15,8 +25,19 @@ D_contra = TypeVar("D_contra", contravariant=True)
 I = TypeVar("I")
 P = ParamSpec("P")
 Q = ParamSpec("Q")
+S = TypeVarWithDefault("S", default=Never)
+X = TypeVarWithDefault("X", default=Never)
+T = TypeVar("T")
 Returned = TypeVar("Returned")
 Returned_co = TypeVar("Returned_co", covariant=True)
+
+class CallsWithin(Protocol):
+    async def call(
+        self,
+        tool: "AnyTool[Never, object]",
+        arguments: Mapping[str, object],
+        context: "ToolContext[object]",
+    ) -> object: ...
 
 @final
 @frozen(order=False)
@@ -29,12 +50,38 @@ class ToolContext(Generic[D_co]):
     deadline: Instant | None = None
     runtime_context: JsonObject = NO_CONTEXT
     children: ChildRuns | None = field(default=None, kw_only=True)
+    within: CallsWithin | None = field(default=None, kw_only=True)
 
+    @overload
+    async def call(
+        self, tool: "AnyTool[D_co, AsyncIterator[T]]", arguments: Mapping[str, object], /
+    ) -> T: ...
+    @overload
+    async def call(
+        self, tool: "AnyTool[D_co, Iterator[T]]", arguments: Mapping[str, object], /
+    ) -> T: ...
+    @overload
+    async def call(
+        self, tool: "AnyTool[D_co, Awaitable[Outcome[S, X]]]", arguments: Mapping[str, object], /
+    ) -> S: ...
+    @overload
+    async def call(
+        self, tool: "AnyTool[D_co, Awaitable[T]]", arguments: Mapping[str, object], /
+    ) -> T: ...
+    @overload
+    async def call(
+        self, tool: "AnyTool[D_co, Outcome[S, X]]", arguments: Mapping[str, object], /
+    ) -> S: ...
+    @overload
+    async def call(self, tool: "AnyTool[D_co, T]", arguments: Mapping[str, object], /) -> T: ...
     @property
     def grant(self) -> Limits | None: ...
     def report(self, usage: Usage = NO_USAGE, *, cost: int | None = 0) -> None: ...
 
 def _tuple(given: Sequence[object]) -> tuple[object, ...]: ...
+def _tuple_of_tools(
+    given: "Sequence[AnyTool[Never, object]]",
+) -> "tuple[AnyTool[Never, object], ...]": ...
 
 @final
 @frozen(order=False, kw_only=True)
@@ -56,6 +103,7 @@ class ToolOptions:
     describe: Callable[[Never], str] | None = None
     executes: bool = True
     grant: Limits | None = None
+    calls: "Sequence[AnyTool[Never, object]]" = field(default=(), converter=_tuple_of_tools)
     input_schema: JsonText | None = None
 
 class AnyTool(Generic[D_contra, Returned_co]):
