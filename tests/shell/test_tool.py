@@ -9,7 +9,7 @@ import pytest
 from attrs import field, frozen
 
 from stepfold.shell import AnyTool, Tool, ToolContext, ToolOptions, tool, tools_by_name
-from stepfold.shell._tool import name_of
+from stepfold.shell._tool_spec import name_of
 from stepfold.values import UsageError
 
 

@@ -91,8 +91,9 @@ from stepfold.shell._shown import ShownToolDecorator
 from stepfold.shell._steering import Steering
 from stepfold.shell._step_context import StepContext
 from stepfold.shell._stream import RunPart, StreamDriver, ToolProgressed
-from stepfold.shell._tool import AnyTool, Tool, ToolContext, ToolOptions, is_unbound_method
+from stepfold.shell._tool import AnyTool, Tool, ToolContext, is_unbound_method
 from stepfold.shell._tool_search import ToolSearch, tool_search
+from stepfold.shell._tool_spec import ToolOptions
 from stepfold.shell._waiting import LoopWaiting, SpuriousCancellationError
 
 __all__ = (

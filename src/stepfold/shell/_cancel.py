@@ -1,5 +1,7 @@
 """Cancelling a run from beside it."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Final, final
 
 import anyio
@@ -38,17 +40,24 @@ class CancelHandle:
             for scope in self._idle:
                 scope.cancel()
 
-    def attach(self, scope: anyio.CancelScope, *, is_idle: bool = False) -> None:
-        """Let a scope be cancelled with the run; an idle one also by a call with `after_step`."""
-        if is_idle:
+    @contextmanager
+    def idle(self) -> Generator[None]:
+        """Do what need not be done for a run that shall end after its step."""
+        with anyio.CancelScope() as scope:
             self._idle.append(scope)
-            is_asked = self.reason_after_step is not None
-        else:
-            self._scopes.append(scope)
-            is_asked = self.reason is not None
-        if is_asked:
+            if self.reason_after_step is not None:
+                scope.cancel()
+            try:
+                yield
+            finally:
+                self._idle.remove(scope)
+
+    def attach(self, scope: anyio.CancelScope) -> None:
+        """Let a scope be cancelled with the run."""
+        self._scopes.append(scope)
+        if self.reason is not None:
             scope.cancel()
 
-    def detach(self, scope: anyio.CancelScope, *, is_idle: bool = False) -> None:
+    def detach(self, scope: anyio.CancelScope) -> None:
         """Forget a scope that was left."""
-        (self._idle if is_idle else self._scopes).remove(scope)
+        self._scopes.remove(scope)

@@ -12,7 +12,8 @@ from typing_extensions import TypedDict, TypeVar, Unpack
 from stepfold.loop import Limits
 from stepfold.shell._approval import NeedsApproval
 from stepfold.shell._shown import ShownToolDecorator
-from stepfold.shell._tool import AnyTool, Tool, ToolContext, ToolOptions, is_mapping
+from stepfold.shell._tool import AnyTool, Tool, ToolContext
+from stepfold.shell._tool_spec import ToolOptions, is_mapping
 from stepfold.values import Failure, JsonText, ToolOutput, UsageError, parse_json
 
 D = TypeVar("D")

@@ -1,7 +1,7 @@
 """`drive` and `drive_sync`: carry a run on until it rests or has ended."""
 
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import TypeVar
 
 import anyio
@@ -148,10 +148,9 @@ class SequentialDriver(Driver[D]):
     doing: str = "a coroutine"
 
     @override
-    @contextmanager
-    def idle(self) -> Generator[None]:
+    def idle(self) -> AbstractContextManager[object]:
         """Do something: without an event loop nothing interrupts it."""
-        yield
+        return nullcontext()
 
     @override
     async def together(self) -> None:

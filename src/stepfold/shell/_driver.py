@@ -11,8 +11,8 @@ exit, since asyncio would end its loop on the spot where a task lets one through
 """
 
 from collections import deque
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Generic, TypeVar
 
 import anyio
@@ -46,7 +46,6 @@ from stepfold.loop.events import (
     Event,
     ModelFailed,
     ModelReplied,
-    Spending,
     TimedOut,
     ToolReturned,
     ToolStarted,
@@ -55,12 +54,12 @@ from stepfold.loop.events import (
 from stepfold.loop.notes import Note
 from stepfold.ports import BLOCKING, KEEPER, Clock, LanguageModel, write_down
 from stepfold.shell._cancel import CancelHandle
-from stepfold.shell._children import ChildRuns, children_of
+from stepfold.shell._children import children_of
 from stepfold.shell._execute import call_of, execute
 from stepfold.shell._files import RunFiles
 from stepfold.shell._fitting import require_fitting
 from stepfold.shell._hook_commands import HookCommand, HookCommands
-from stepfold.shell._inner_calls import InnerCalls
+from stepfold.shell._inner_calls import inner_calls_of
 from stepfold.shell._keeping import RunKeeper
 from stepfold.shell._model_failures import reason_of
 from stepfold.shell._observing import ModelCallStarted, ToolExecutionStarted, Watch
@@ -68,7 +67,7 @@ from stepfold.shell._outputs import OutputBinding
 from stepfold.shell._runtime import Runtime
 from stepfold.shell._steering import Steering
 from stepfold.shell._time_limits import TimeLimits, limits_of
-from stepfold.shell._tool import AnyTool, ToolContext
+from stepfold.shell._tool import ToolContext
 from stepfold.shell._waiting import Waiting, missed_loop, needs_loop
 from stepfold.values import (
     Failed,
@@ -327,19 +326,9 @@ class Driver(Generic[D]):
         if reason is not None:
             await self.feed(CancelRequested(reason, self.clock.now()))
 
-    @contextmanager
-    def idle(self) -> Generator[None]:
+    def idle(self) -> AbstractContextManager[object]:
         """Do what need not be done for a run that shall end after its step."""
-        handle = self._handle
-        if handle is None:
-            yield
-            return
-        with anyio.CancelScope() as scope:
-            handle.attach(scope, is_idle=True)
-            try:
-                yield
-            finally:
-                handle.detach(scope, is_idle=True)
+        return nullcontext() if self._handle is None else self._handle.idle()
 
     async def _ask(self, command: HookCommand) -> None:
         event: Event | None = None
@@ -424,7 +413,7 @@ class Driver(Generic[D]):
                 command.deadline,
                 self.state.runtime_context,
                 children=children,
-                within=self._inner_calls(tool, children),
+                within=inner_calls_of(tool, children, self.clock, self.waiting),
             )
             if self.watch is not None:
                 run, at = self.state.identity.run, self.clock.now()
@@ -440,17 +429,6 @@ class Driver(Generic[D]):
         spending = None if children is None else children.close()
         at = self.clock.now()
         await self.feed(ToolReturned(key, outcome, at, started=started, spending=spending))
-
-    def _inner_calls(
-        self, tool: AnyTool[D, object], children: ChildRuns | None
-    ) -> InnerCalls | None:
-        """What a call of this tool may call in its turn; of a grant for that alone it tells all."""
-        options = tool.options
-        if not options.calls:
-            return None
-        if children is not None and options.grant is None:
-            children.report(Spending())
-        return InnerCalls(options.calls, children, self.clock, self.waiting)
 
     # --- an end from outside ------------------------------------------------------------------
 

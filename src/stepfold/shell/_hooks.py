@@ -25,7 +25,8 @@ from stepfold.shell._approval import (
 )
 from stepfold.shell._execute import error_text
 from stepfold.shell._step_context import StepContext, step_context
-from stepfold.shell._tool import AnyTool, name_of
+from stepfold.shell._tool import AnyTool
+from stepfold.shell._tool_spec import name_of
 from stepfold.shell._waiting import Waiting, missed_loop, needs_loop
 from stepfold.values import (
     Failure,

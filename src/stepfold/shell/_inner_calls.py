@@ -7,16 +7,17 @@ a crash the calling tool is what is closed or run again, with all that it calls.
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Never, final
+from typing import Never, TypeVar, final
 
 from attrs import evolve
 
-from stepfold.loop.events import ToolFailed
+from stepfold.loop.events import Spending, ToolFailed
 from stepfold.ports import Clock
 from stepfold.shell._children import ChildRuns
 from stepfold.shell._decoded import decoded_result
 from stepfold.shell._execute import execute
 from stepfold.shell._tool import AnyTool, ToolContext
+from stepfold.shell._tool_spec import Described
 from stepfold.shell._waiting import Waiting
 from stepfold.values import (
     Failure,
@@ -29,6 +30,8 @@ from stepfold.values import (
     UsageError,
 )
 
+D = TypeVar("D")
+
 
 @final
 class InnerCalls:
@@ -36,7 +39,7 @@ class InnerCalls:
 
     def __init__(
         self,
-        allowed: Sequence[AnyTool[Never, object]],
+        allowed: Sequence[Described],
         children: ChildRuns | None,
         clock: Clock,
         waiting: Waiting,
@@ -116,3 +119,18 @@ def _earlier(deadline: Instant | None, timeout: int | None, clock: Clock) -> Ins
 
 def _shown_to_nobody(_: JsonText) -> None:
     """Preliminary results of an inner call are nobody's."""
+
+
+def inner_calls_of(
+    tool: AnyTool[D, object], children: ChildRuns | None, clock: Clock, waiting: Waiting
+) -> InnerCalls | None:
+    """What a call of this tool may call in its turn, if anything.
+
+    Of a grant that is for that alone all is known.
+    """
+    options = tool.options
+    if not options.calls:
+        return None
+    if children is not None and options.grant is None:
+        children.report(Spending())
+    return InnerCalls(options.calls, children, clock, waiting)

@@ -26,7 +26,8 @@ from stepfold.ports import (
     RerankingReply,
     RerankingRequest,
 )
-from stepfold.shell._tool import ToolContext, name_of
+from stepfold.shell._tool import ToolContext
+from stepfold.shell._tool_spec import name_of
 from stepfold.shell._waiting import Waiting, missed_loop, needs_loop, run_now
 from stepfold.values import Instant, ModelErrorReason, ModelRequest, ToolCall, UsageError
 

@@ -11,7 +11,8 @@ from stepfold.ports import Clock, Download, Journal, LanguageModel, model_name
 from stepfold.shell._clock import SystemClock
 from stepfold.shell._hooks import Hooks
 from stepfold.shell._observing import Observer
-from stepfold.shell._tool import AnyTool, name_of
+from stepfold.shell._tool import AnyTool
+from stepfold.shell._tool_spec import name_of
 from stepfold.values import JsonText, NoOutput, Outcome, UsageError
 
 D = TypeVar("D")

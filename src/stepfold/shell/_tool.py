@@ -6,15 +6,11 @@ results are is read off the returned type where results are asked for.
 
 import functools
 import inspect
-import json
-import math
-import re
 import types
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import (
     Concatenate,
     Generic,
-    Literal,
     Never,
     ParamSpec,
     Protocol,
@@ -29,35 +25,27 @@ from typing import (
 )
 
 from attrs import field, frozen
-from typing_extensions import TypeIs, override
 from typing_extensions import TypeVar as TypeVarWithDefault
+from typing_extensions import override
 
 from stepfold.loop import NO_CONTEXT, Limits, ToolSpec
 from stepfold.loop.events import Spending
 from stepfold.schema import (
-    Decoder,
     Parameters,
-    binds_user_code,
-    decoder_of,
-    encode_result,
     object_form_of,
     parameters_of,
     parameters_of_schema,
-    schema_of,
 )
 from stepfold.shell._approval import NeedsApproval
 from stepfold.shell._children import ChildRuns
+from stepfold.shell._tool_spec import ToolOptions, is_async, name_of, spec_of
 from stepfold.values import (
     NO_USAGE,
-    Failure,
     Instant,
     JsonObject,
     JsonText,
     Message,
     Outcome,
-    Success,
-    ToolDefinition,
-    ToolOutput,
     Usage,
     UsageError,
 )
@@ -177,49 +165,6 @@ class ToolContext(Generic[D_co]):
         self.children.report(Spending(usage, usage.total_tokens or 0, cost, cost or 0))
 
 
-def _tuple(given: Sequence[object]) -> tuple[object, ...]:
-    return tuple(given)
-
-
-def _tuple_of_tools(
-    given: "Sequence[AnyTool[Never, object]]",
-) -> "tuple[AnyTool[Never, object], ...]":
-    return tuple(given)
-
-
-@final
-@frozen(order=False, kw_only=True)
-class ToolOptions:
-    """How a tool is offered and run; see `tool`.
-
-    `executes` is false for a `client_tool`; `input_schema` is that of a `dynamic_tool`. `describe`
-    computes the description from the deps.
-    """
-
-    name: str | None = None
-    description: str | None = None
-    needs_approval: bool | NeedsApproval = False
-    idempotent: bool = False
-    timeout: float | None = None
-    strict: bool | None = None
-    examples: Sequence[object] = field(default=(), converter=_tuple)
-    max_retries: int | None = None
-    defer_loading: bool = False
-    async_only: bool = False
-    title: str | None = None
-    metadata: Mapping[str, object] | None = None
-    provider_options: Mapping[str, object] | None = None
-    to_model_output: Callable[[Never], ToolOutput] | None = None
-    describe: Callable[[Never], str] | None = None
-    executes: bool = True
-    grant: Limits | None = None
-    calls: "Sequence[AnyTool[Never, object]]" = field(default=(), converter=_tuple_of_tools)
-    input_schema: JsonText | None = None
-
-
-_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
-
-
 class AnyTool(Generic[D_contra, Returned_co]):
     """All that an agent needs of a tool: what the model is told, and how it is run.
 
@@ -247,7 +192,7 @@ class AnyTool(Generic[D_contra, Returned_co]):
     @functools.cached_property
     def is_async(self) -> bool:
         """Whether calling the function gives something to await; any other runs in a thread."""
-        return _is_async(self.function)
+        return is_async(self.function)
 
     @functools.cached_property
     def parameters(self) -> Parameters:
@@ -261,7 +206,8 @@ class AnyTool(Generic[D_contra, Returned_co]):
     @functools.cached_property
     def spec(self) -> ToolSpec:
         """The tool as the loop sees it."""
-        return _spec_of(self.function, self.options, self.parameters)
+        _require_calls(self.function, self.options)
+        return spec_of(self.function, self.options, self.parameters)
 
     def invoke(self, args: Sequence[object], keywords: Mapping[str, object]) -> object:
         """Call the function with arguments that were bound to its parameters."""
@@ -342,21 +288,6 @@ class Tool(AnyTool[D_contra, Returned_co], Generic[D_contra, P, Returned_co]):
         return f"<tool {name_of(self.function)}>"
 
 
-def name_of(function: object) -> str:
-    """What a function is called."""
-    while isinstance(function, functools.partial):
-        function = function.func
-    name: object = getattr(function, "__name__", None)
-    return name if isinstance(name, str) else type(function).__name__
-
-
-def _is_async(function: object) -> bool:
-    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
-        return True
-    called: object = getattr(type(function), "__call__", None)  # noqa: B004 - the function of it
-    return inspect.iscoroutinefunction(called) or inspect.isasyncgenfunction(called)
-
-
 def is_unbound_method(function: object) -> bool:
     """Whether this is a function in a class body, whose first parameter is yet to be bound."""
     if not inspect.isfunction(function):
@@ -396,143 +327,13 @@ def _is_context(annotation: object) -> bool:
     return annotation is ToolContext or get_origin(annotation) is ToolContext
 
 
-def _spec_of(function: object, options: ToolOptions, parameters: Parameters) -> ToolSpec:
-    name = options.name if options.name is not None else name_of(function)
-    if _NAME.fullmatch(name) is None:
-        msg = (
-            f"tool: expected a name of 1 to 64 letters, digits, '_' and '-', got {name!r}; "
-            "give one as @tool(name=…)"
-        )
-        raise UsageError(msg)
-    _require_timeout(name, options.timeout)
-    _require_grant(name, options.grant)
-    _require_plain(name, "to_model_output", options.to_model_output)
-    _require_plain(name, "description", options.describe)
-    _require_retries(name, options.max_retries)
-    _require_calls(name, options, function)
-    decoder = decoder_of(parameters.form)
-    description = options.description
-    definition = ToolDefinition(
-        name,
-        parameters.description if description is None else description,
-        schema_of(parameters.form),
-        strict=options.strict,
-        input_examples=tuple(_example(name, decoder, example) for example in options.examples),
-        provider_options=_json_object(name, "provider_options", options.provider_options),
-    )
-    return ToolSpec(
-        definition=definition,
-        check=decoder.check,
-        executes=options.executes,
-        title=options.title,
-        metadata=_json_object(name, "metadata", options.metadata),
-        dynamic=options.input_schema is not None,
-        approval=_approval(name, options.needs_approval),
-        binds=binds_user_code(parameters.form),
-        idempotent=options.idempotent,
-        max_retries=options.max_retries,
-        defer_loading=options.defer_loading,
-        timeout=None if options.timeout is None else int(options.timeout * 1_000_000_000),
-        grant=options.grant if options.grant is not None or not options.calls else _CALLS_ALONE,
-    )
-
-
-_CALLS_ALONE = Limits(tokens=0, cost=0)
-"""What a tool is granted that calls others, and begins no runs: tool calls and nothing else."""
-
-
-def _approval(name: str, given: object) -> Literal["never", "always", "policy"]:
-    if isinstance(given, bool):
-        return "always" if given else "never"
-    if callable(given):
-        return "policy"
-    raise UsageError(
-        f"tool {name}: expected needs_approval to be True, False or a function, got {given!r:.200}"
-    )
-
-
-def _require_timeout(name: str, given: object) -> None:
-    if given is not None and not (isinstance(given, int | float) and 0 < given < math.inf):
-        msg = f"tool {name}: expected a timeout of more than 0 seconds, got {given!r}"
-        raise UsageError(msg)
-
-
-def _require_retries(name: str, given: object) -> None:
-    if given is not None and not (type(given) is int and given >= 0):
-        msg = f"tool {name}: expected max_retries that are not negative, got {given!r}"
-        raise UsageError(msg)
-
-
-def _require_grant(name: str, given: object) -> None:
-    if given is None:
-        return
-    if not isinstance(given, Limits):
-        msg = f"tool {name}, grant: expected Limits, got {given!r:.200}"
-        raise UsageError(msg)
-    if given.calls_of:
-        msg = f"tool {name}, grant: expected no calls_of: each run knows its own tools"
-        raise UsageError(msg)
-
-
-def _require_calls(name: str, options: ToolOptions, function: object) -> None:
+def _require_calls(function: object, options: ToolOptions) -> None:
     """Refuse calls of other tools for which the run's own rules could not hold."""
     if not options.calls:
         return
-    for given in options.calls:
-        _require_callable_within(name, given)
-    if not _is_async(function) or _context_of(function) is None:
+    if not is_async(function) or _context_of(function) is None:
         msg = (
-            f"tool {name}, calls: expected an async function that takes a ToolContext, since "
-            "others are called by `await context.call(…)`"
+            f"tool {name_of(function)}, calls: expected an async function that takes a "
+            "ToolContext, since others are called by `await context.call(…)`"
         )
         raise UsageError(msg)
-
-
-def _require_callable_within(name: str, given: object) -> None:
-    if not isinstance(given, AnyTool):
-        raise UsageError(f"tool {name}, calls: expected tools, got {given!r:.100}")
-    spec = given.spec
-    if spec.approval != "never":
-        msg = (
-            f"tool {name}, calls: {spec.name} needs an approval, and nobody could be asked from "
-            "within a call: offer it to the model"
-        )
-        raise UsageError(msg)
-    if not spec.executes:
-        raise UsageError(f"tool {name}, calls: {spec.name} is run by a client, and not from here")
-
-
-def _require_plain(name: str, option: str, given: object) -> None:
-    if given is not None and (not callable(given) or _is_async(given)):
-        msg = f"tool {name}, {option}: expected a plain function, got {given!r:.100}"
-        raise UsageError(msg)
-
-
-def is_mapping(given: object) -> TypeIs[Mapping[object, object]]:
-    """Whether this is a mapping."""
-    return isinstance(given, Mapping)
-
-
-def _json_object(name: str, option: str, given: object) -> JsonText | None:
-    if given is None:
-        return None
-    if not is_mapping(given):
-        raise UsageError(f"tool {name}, {option}: expected a mapping, got {given!r:.100}")
-    try:
-        return JsonText.of(given)
-    except (TypeError, ValueError) as error:
-        msg = f"tool {name}, {option}: expected what has a JSON form, got {error}"
-        raise UsageError(msg) from error
-
-
-def _example(name: str, decoder: Decoder, example: object) -> JsonText:
-    match encode_result(example):
-        case Failure(fault):
-            msg = f"tool {name}, examples: {fault.pointer or 'an example'}: {fault.message}"
-            raise UsageError(msg)
-        case Success(text):
-            faults = decoder.check(json.loads(text.text))
-            if faults:
-                msg = f"tool {name}, examples: {faults[0].pointer}: {faults[0].message}"
-                raise UsageError(msg)
-            return text

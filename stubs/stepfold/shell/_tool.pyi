@@ -2,22 +2,14 @@ import functools
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Concatenate, Generic, Never, ParamSpec, Protocol, Self, TypeVar, final, overload
 from attrs import field, frozen
-from typing_extensions import override
 from typing_extensions import TypeVar as TypeVarWithDefault
+from typing_extensions import override
 from stepfold.loop import NO_CONTEXT, Limits, ToolSpec
 from stepfold.schema import Parameters
 from stepfold.shell._approval import NeedsApproval
 from stepfold.shell._children import ChildRuns
-from stepfold.values import (
-    NO_USAGE,
-    Instant,
-    JsonObject,
-    JsonText,
-    Message,
-    Outcome,
-    ToolOutput,
-    Usage,
-)
+from stepfold.shell._tool_spec import ToolOptions
+from stepfold.values import NO_USAGE, Instant, JsonObject, JsonText, Message, Outcome, Usage
 
 D = TypeVar("D")
 D_co = TypeVar("D_co", covariant=True)
@@ -77,34 +69,6 @@ class ToolContext(Generic[D_co]):
     @property
     def grant(self) -> Limits | None: ...
     def report(self, usage: Usage = NO_USAGE, *, cost: int | None = 0) -> None: ...
-
-def _tuple(given: Sequence[object]) -> tuple[object, ...]: ...
-def _tuple_of_tools(
-    given: "Sequence[AnyTool[Never, object]]",
-) -> "tuple[AnyTool[Never, object], ...]": ...
-
-@final
-@frozen(order=False, kw_only=True)
-class ToolOptions:
-    name: str | None = None
-    description: str | None = None
-    needs_approval: bool | NeedsApproval = False
-    idempotent: bool = False
-    timeout: float | None = None
-    strict: bool | None = None
-    examples: Sequence[object] = field(default=(), converter=_tuple)
-    max_retries: int | None = None
-    defer_loading: bool = False
-    async_only: bool = False
-    title: str | None = None
-    metadata: Mapping[str, object] | None = None
-    provider_options: Mapping[str, object] | None = None
-    to_model_output: Callable[[Never], ToolOutput] | None = None
-    describe: Callable[[Never], str] | None = None
-    executes: bool = True
-    grant: Limits | None = None
-    calls: "Sequence[AnyTool[Never, object]]" = field(default=(), converter=_tuple_of_tools)
-    input_schema: JsonText | None = None
 
 class AnyTool(Generic[D_contra, Returned_co]):
     def __init__(self, function: object, options: ToolOptions) -> None: ...
