@@ -11,6 +11,7 @@ the model goes on. Text is no output there either.
 """
 
 from collections.abc import Sequence
+from itertools import chain
 
 from attrs import evolve
 
@@ -59,11 +60,9 @@ def given_result(program: Program, said: Transcript) -> ToolResult | None:
     tool = program.output.result_of
     if tool is None:
         return None
-    content: list[object] = list(said.steps[-1].content) if said.steps else []
-    for message in said.late:
-        if isinstance(message, ToolMessage):
-            content += message.content
-    results = (part for part in content if isinstance(part, ToolResult))
+    late = (one.content for one in said.late if isinstance(one, ToolMessage))
+    content = said.steps[-1].content if said.steps else ()
+    results = (part for part in chain(content, *late) if isinstance(part, ToolResult))
     return next((one for one in results if one.tool_name == tool and _has_succeeded(one)), None)
 
 
