@@ -21,20 +21,22 @@ from stepfold.testing.strategies.values._parts import (
     tool_results,
     tuples_of,
 )
-from stepfold.testing.strategies.values._values import (
-    call_settings,
+from stepfold.testing.strategies.values._runs import (
     chunk_gaps,
     hook_failures,
-    messages,
-    model_error_reasons,
     no_outputs,
     open_approvals,
     open_calls,
     open_requests,
-    replies,
     run_ends,
     step_results,
     stops,
+)
+from stepfold.testing.strategies.values._values import (
+    call_settings,
+    messages,
+    model_error_reasons,
+    replies,
     tool_choices,
     usages,
     user_messages,
@@ -54,7 +56,7 @@ def model_call_keys() -> SearchStrategy[commands.ModelCallKey]:
 
 @cache
 def _model_call_keys() -> SearchStrategy[commands.ModelCallKey]:
-    return st.builds(commands.ModelCallKey, steps, counts)
+    return st.builds(commands.ModelCallKey, step=steps, total=counts)
 
 
 def call_keys() -> SearchStrategy[commands.CallKey]:
@@ -64,7 +66,7 @@ def call_keys() -> SearchStrategy[commands.CallKey]:
 
 @cache
 def _call_keys() -> SearchStrategy[commands.CallKey]:
-    return st.builds(commands.CallKey, steps, counts, counts)
+    return st.builds(commands.CallKey, step=steps, index=counts, attempt=counts)
 
 
 def grants() -> SearchStrategy[commands.Grant]:
@@ -75,7 +77,7 @@ def grants() -> SearchStrategy[commands.Grant]:
 @cache
 def _grants() -> SearchStrategy[commands.Grant]:
     figure = st.none() | figures()
-    return st.builds(commands.Grant, figure, figure, figure)
+    return st.builds(commands.Grant, tokens=figure, cost=figure, tool_calls=figure)
 
 
 def run_commands() -> SearchStrategy[commands.Command]:
@@ -86,21 +88,21 @@ def run_commands() -> SearchStrategy[commands.Command]:
 @cache
 def _run_commands() -> SearchStrategy[commands.Command]:
     return st.one_of(
-        st.builds(commands.PrepareStep, steps),
-        st.builds(commands.CallModel, model_call_keys(), names()),
-        st.builds(commands.Wait, model_call_keys(), instants()),
-        st.builds(commands.RepairCall, call_keys()),
-        st.builds(commands.BindCall, call_keys()),
-        st.builds(commands.ResolveApproval, call_keys()),
+        st.builds(commands.PrepareStep, step=steps),
+        st.builds(commands.CallModel, key=model_call_keys(), model=names()),
+        st.builds(commands.Wait, key=model_call_keys(), until=instants()),
+        st.builds(commands.RepairCall, key=call_keys()),
+        st.builds(commands.BindCall, key=call_keys()),
+        st.builds(commands.ResolveApproval, key=call_keys()),
         st.builds(
             commands.RunTool,
-            call_keys(),
-            names(),
-            st.none() | instants(),
-            st.none() | grants(),
+            key=call_keys(),
+            tool_name=names(),
+            deadline=st.none() | instants(),
+            grant=st.none() | grants(),
         ),
-        st.builds(commands.CheckStop, steps),
-        st.builds(commands.BindOutput, steps),
+        st.builds(commands.CheckStop, step=steps),
+        st.builds(commands.BindOutput, step=steps),
     )
 
 
@@ -115,8 +117,8 @@ def tool_outcomes() -> SearchStrategy[events.ToolOutcome]:
 @cache
 def _tool_outcomes() -> SearchStrategy[events.ToolOutcome]:
     value = st.none() | json_texts()
-    return st.builds(events.ToolSucceeded, tool_outputs(), value) | st.builds(
-        events.ToolFailed, strings(), tool_error_kinds(), value
+    return st.builds(events.ToolSucceeded, output=tool_outputs(), value=value) | st.builds(
+        events.ToolFailed, message=strings(), kind=tool_error_kinds(), value=value
     )
 
 
@@ -128,7 +130,12 @@ def spendings() -> SearchStrategy[events.Spending]:
 @cache
 def _spendings() -> SearchStrategy[events.Spending]:
     return st.builds(
-        events.Spending, usages(), figures(), st.none() | figures(), figures(), figures()
+        events.Spending,
+        usage=usages(),
+        tokens=figures(),
+        cost=st.none() | figures(),
+        spent_cost=figures(),
+        tool_calls=figures(),
     )
 
 
@@ -162,7 +169,9 @@ def messages_steered() -> SearchStrategy[events.MessageSteered]:
 @cache
 def _messages_steered() -> SearchStrategy[events.MessageSteered]:
     modes: SearchStrategy[Literal["steer", "queue"]] = st.sampled_from(["steer", "queue"])
-    return st.builds(events.MessageSteered, names(), user_messages(), modes, instants())
+    return st.builds(
+        events.MessageSteered, id=names(), message=user_messages(), mode=modes, at=instants()
+    )
 
 
 def run_events() -> SearchStrategy[events.Event]:
@@ -176,72 +185,74 @@ def _run_events() -> SearchStrategy[events.Event]:
     return st.one_of(
         st.builds(
             events.ModelReplied,
-            model_call_keys(),
-            replies(),
-            instants(),
+            key=model_call_keys(),
+            reply=replies(),
+            at=instants(),
             started=instants(),
             first_output=st.none() | instants(),
             gaps=st.none() | chunk_gaps(),
         ),
         st.builds(
             events.ModelFailed,
-            model_call_keys(),
-            model_error_reasons(),
-            instants(),
+            key=model_call_keys(),
+            reason=model_error_reasons(),
+            at=instants(),
             partial=partial,
         ),
-        st.builds(events.Waited, model_call_keys(), instants()),
-        st.builds(events.StepPrepared, steps, step_plans() | hook_failures(), instants()),
-        st.builds(events.CallRepaired, call_keys(), st.none() | strings(), instants()),
+        st.builds(events.Waited, key=model_call_keys(), at=instants()),
+        st.builds(
+            events.StepPrepared, step=steps, plan=step_plans() | hook_failures(), at=instants()
+        ),
+        st.builds(events.CallRepaired, key=call_keys(), input=st.none() | strings(), at=instants()),
         st.builds(
             events.CallBound,
-            call_keys(),
-            st.none() | strings(),
-            instants(),
+            key=call_keys(),
+            error=st.none() | strings(),
+            at=instants(),
             input=st.none() | strings(),
         ),
         st.builds(
             events.ApprovalDecided,
-            call_keys(),
-            st.sampled_from(["not-applicable", "approved", "denied", "user-approval"]),
-            instants(),
+            key=call_keys(),
+            decision=st.sampled_from(["not-applicable", "approved", "denied", "user-approval"]),
+            at=instants(),
             reason=st.none() | strings(),
         ),
         st.builds(
             events.ApprovalAnswered,
-            names(),
-            names(),
-            st.booleans(),
-            instants(),
+            approval_id=names(),
+            digest=names(),
+            approved=st.booleans(),
+            at=instants(),
             reason=st.none() | strings(),
         ),
-        st.builds(events.ToolStarted, call_keys(), instants()),
+        st.builds(events.ToolStarted, key=call_keys(), at=instants()),
         st.builds(
             events.ToolReturned,
-            call_keys(),
-            tool_outcomes(),
-            instants(),
+            key=call_keys(),
+            outcome=tool_outcomes(),
+            at=instants(),
             started=instants(),
             spending=st.none() | spendings(),
         ),
         st.builds(
             events.StopChecked,
-            steps,
-            st.none() | stops() | hook_failures(),
-            instants(),
+            step=steps,
+            stop=st.none() | stops() | hook_failures(),
+            at=instants(),
         ),
-        st.builds(events.OutputBound, steps, st.none() | strings(), instants()),
+        st.builds(events.OutputBound, step=steps, error=st.none() | strings(), at=instants()),
         messages_steered(),
         st.builds(
             events.TimedOut,
-            st.sampled_from(["total", "step"]),
-            steps,
-            instants(),
+            limit=st.sampled_from(["total", "step"]),
+            step=steps,
+            at=instants(),
             partial=partial,
         ),
-        st.builds(events.Cancelled, strings(), instants(), partial=partial),
+        st.builds(events.Cancelled, reason=strings(), at=instants(), partial=partial),
         st.builds(events.CancelRequested, reason=strings(), at=instants()),
-        st.builds(events.Resumed, counts, instants()),
+        st.builds(events.Resumed, number=counts, at=instants()),
     )
 
 
@@ -259,12 +270,12 @@ def _findings() -> SearchStrategy[loop.Finding]:
     severities: tuple[loop.FindingSeverity, ...] = get_args(loop.FindingSeverity)
     return st.builds(
         loop.Finding,
-        st.sampled_from(kinds),
-        st.sampled_from(severities),
-        counts,
-        st.none() | counts,
-        strings(),
-        strings(),
+        kind=st.sampled_from(kinds),
+        severity=st.sampled_from(severities),
+        message=counts,
+        part=st.none() | counts,
+        problem=strings(),
+        mend=strings(),
     )
 
 
@@ -276,18 +287,25 @@ def run_notes() -> SearchStrategy[notes.Note]:
 @cache
 def _run_notes() -> SearchStrategy[notes.Note]:
     return st.one_of(
-        st.builds(notes.HistoryRepaired, tuples_of(findings())),
-        st.builds(notes.StepStarted, steps, names()),
-        st.builds(notes.ModelRetried, steps, counts, names(), model_error_reasons(), instants()),
-        st.builds(notes.CallRequested, call_keys(), tool_calls()),
-        st.builds(notes.CallRejected, call_keys(), tool_calls(), strings()),
-        st.builds(notes.ApprovalRequested, call_keys(), open_approvals()),
-        st.builds(notes.CallOpened, call_keys(), open_calls()),
-        st.builds(notes.ToolFinished, call_keys(), tool_results() | tool_errors()),
-        st.builds(notes.SteeringDelivered, names(), steps),
-        st.builds(notes.SteeringDropped, names(), strings()),
-        st.builds(notes.StepFinished, step_results()),
-        st.builds(notes.OutputRejected, steps, no_outputs()),
-        st.builds(notes.RunBlocked, tuples_of(open_requests())),
-        st.builds(notes.RunEnded, run_ends()),
+        st.builds(notes.HistoryRepaired, findings=tuples_of(findings())),
+        st.builds(notes.StepStarted, step=steps, model=names()),
+        st.builds(
+            notes.ModelRetried,
+            step=steps,
+            total=counts,
+            model=names(),
+            reason=model_error_reasons(),
+            until=instants(),
+        ),
+        st.builds(notes.CallRequested, key=call_keys(), call=tool_calls()),
+        st.builds(notes.CallRejected, key=call_keys(), call=tool_calls(), error=strings()),
+        st.builds(notes.ApprovalRequested, key=call_keys(), request=open_approvals()),
+        st.builds(notes.CallOpened, key=call_keys(), request=open_calls()),
+        st.builds(notes.ToolFinished, key=call_keys(), part=tool_results() | tool_errors()),
+        st.builds(notes.SteeringDelivered, id=names(), step=steps),
+        st.builds(notes.SteeringDropped, id=names(), reason=strings()),
+        st.builds(notes.StepFinished, result=step_results()),
+        st.builds(notes.OutputRejected, step=steps, error=no_outputs()),
+        st.builds(notes.RunBlocked, open=tuples_of(open_requests())),
+        st.builds(notes.RunEnded, end=run_ends()),
     )

@@ -121,8 +121,8 @@ def _file_data() -> SearchStrategy[v.FileData]:
     return st.one_of(
         file_bytes(),
         file_urls(),
-        st.builds(v.FileReference, json_texts()),
-        st.builds(v.FileText, strings()),
+        st.builds(v.FileReference, reference=json_texts()),
+        st.builds(v.FileText, text=strings()),
     )
 
 
@@ -133,7 +133,7 @@ def texts() -> SearchStrategy[v.Text]:
 
 @cache
 def _texts() -> SearchStrategy[v.Text]:
-    return st.builds(v.Text, strings(), provider_options=options())
+    return st.builds(v.Text, text=strings(), provider_options=options())
 
 
 def files() -> SearchStrategy[v.File]:
@@ -145,8 +145,8 @@ def files() -> SearchStrategy[v.File]:
 def _files() -> SearchStrategy[v.File]:
     return st.builds(
         v.File,
-        file_data(),
-        st.sampled_from(["image", "text/plain"]),
+        data=file_data(),
+        media_type=st.sampled_from(["image", "text/plain"]),
         filename=st.none() | names(),
         provider_options=options(),
     )
@@ -159,7 +159,7 @@ def reasonings() -> SearchStrategy[v.Reasoning]:
 
 @cache
 def _reasonings() -> SearchStrategy[v.Reasoning]:
-    return st.builds(v.Reasoning, strings(), provider_options=options())
+    return st.builds(v.Reasoning, text=strings(), provider_options=options())
 
 
 def reasoning_files() -> SearchStrategy[v.ReasoningFile]:
@@ -170,7 +170,10 @@ def reasoning_files() -> SearchStrategy[v.ReasoningFile]:
 @cache
 def _reasoning_files() -> SearchStrategy[v.ReasoningFile]:
     return st.builds(
-        v.ReasoningFile, file_bytes() | file_urls(), names(), provider_options=options()
+        v.ReasoningFile,
+        data=file_bytes() | file_urls(),
+        media_type=names(),
+        provider_options=options(),
     )
 
 
@@ -182,12 +185,16 @@ def sources() -> SearchStrategy[v.UrlSource | v.DocumentSource]:
 @cache
 def _sources() -> SearchStrategy[v.UrlSource | v.DocumentSource]:
     return st.builds(
-        v.UrlSource, names(), strings(), title=st.none() | strings(), provider_options=options()
+        v.UrlSource,
+        id=names(),
+        url=strings(),
+        title=st.none() | strings(),
+        provider_options=options(),
     ) | st.builds(
         v.DocumentSource,
-        names(),
-        names(),
-        strings(),
+        id=names(),
+        media_type=names(),
+        title=strings(),
         filename=st.none() | names(),
         provider_options=options(),
     )
@@ -200,7 +207,7 @@ def customs() -> SearchStrategy[v.Custom]:
 
 @cache
 def _customs() -> SearchStrategy[v.Custom]:
-    return st.builds(v.Custom, names(), provider_options=options())
+    return st.builds(v.Custom, kind=names(), provider_options=options())
 
 
 def tool_calls() -> SearchStrategy[v.ToolCall]:
@@ -212,9 +219,9 @@ def tool_calls() -> SearchStrategy[v.ToolCall]:
 def _tool_calls() -> SearchStrategy[v.ToolCall]:
     return st.builds(
         v.ToolCall,
-        names(),
-        names(),
-        strings() | json_texts().map(lambda it: it.text),
+        tool_call_id=names(),
+        tool_name=names(),
+        input=strings() | json_texts().map(lambda it: it.text),
         provider_executed=st.booleans(),
         dynamic=st.booleans(),
         title=st.none() | names(),
@@ -232,12 +239,12 @@ def tool_outputs() -> SearchStrategy[v.ToolOutput]:
 def _tool_outputs() -> SearchStrategy[v.ToolOutput]:
     content = tuples_of(texts() | files() | customs())
     return st.one_of(
-        st.builds(v.TextOutput, strings(), provider_options=options()),
-        st.builds(v.JsonOutput, json_texts(), provider_options=options()),
-        st.builds(v.ErrorTextOutput, strings(), provider_options=options()),
-        st.builds(v.ErrorJsonOutput, json_texts(), provider_options=options()),
-        st.builds(v.DeniedOutput, st.none() | strings(), provider_options=options()),
-        st.builds(v.ContentOutput, content, provider_options=options()),
+        st.builds(v.TextOutput, value=strings(), provider_options=options()),
+        st.builds(v.JsonOutput, value=json_texts(), provider_options=options()),
+        st.builds(v.ErrorTextOutput, value=strings(), provider_options=options()),
+        st.builds(v.ErrorJsonOutput, value=json_texts(), provider_options=options()),
+        st.builds(v.DeniedOutput, reason=st.none() | strings(), provider_options=options()),
+        st.builds(v.ContentOutput, value=content, provider_options=options()),
     )
 
 
@@ -250,9 +257,9 @@ def tool_results() -> SearchStrategy[v.ToolResult]:
 def _tool_results() -> SearchStrategy[v.ToolResult]:
     return st.builds(
         v.ToolResult,
-        names(),
-        names(),
-        tool_outputs(),
+        tool_call_id=names(),
+        tool_name=names(),
+        output=tool_outputs(),
         value=st.none() | json_texts(),
         provider_executed=st.booleans(),
         preliminary=st.booleans(),
@@ -291,9 +298,9 @@ def tool_errors() -> SearchStrategy[v.ToolError]:
 def _tool_errors() -> SearchStrategy[v.ToolError]:
     return st.builds(
         v.ToolError,
-        names(),
-        names(),
-        strings(),
+        tool_call_id=names(),
+        tool_name=names(),
+        error=strings(),
         kind=tool_error_kinds(),
         value=st.none() | json_texts(),
         provider_executed=st.booleans(),
@@ -313,8 +320,8 @@ def approval_requests() -> SearchStrategy[v.ApprovalRequest]:
 def _approval_requests() -> SearchStrategy[v.ApprovalRequest]:
     return st.builds(
         v.ApprovalRequest,
-        names(),
-        names(),
+        approval_id=names(),
+        tool_call_id=names(),
         reason=st.none() | strings(),
         is_automatic=st.booleans(),
         signature=st.none() | names(),
@@ -331,8 +338,8 @@ def approval_responses() -> SearchStrategy[v.ApprovalResponse]:
 def _approval_responses() -> SearchStrategy[v.ApprovalResponse]:
     return st.builds(
         v.ApprovalResponse,
-        names(),
-        st.booleans(),
+        approval_id=names(),
+        approved=st.booleans(),
         reason=st.none() | strings(),
         provider_executed=st.booleans(),
         provider_options=options(),

@@ -29,14 +29,16 @@ from stepfold.testing.strategies.values._parts import (
     tool_results,
     tuples_of,
 )
-from stepfold.testing.strategies.values._values import (
+from stepfold.testing.strategies.values._runs import (
     chunk_gaps,
-    messages,
     no_outputs,
-    replies,
     run_ends,
     step_results,
     stops,
+)
+from stepfold.testing.strategies.values._values import (
+    messages,
+    replies,
     usages,
 )
 
@@ -50,14 +52,14 @@ def approvals() -> SearchStrategy[loop.Approval]:
 def _approvals() -> SearchStrategy[loop.Approval]:
     return st.builds(
         loop.Approval,
-        names(),
-        names(),
-        st.none() | st.booleans(),
-        st.booleans(),
-        st.none() | strings(),
-        st.none() | strings(),
-        st.none() | names(),
-        st.booleans(),
+        id=names(),
+        digest=names(),
+        approved=st.none() | st.booleans(),
+        automatic=st.booleans(),
+        reason=st.none() | strings(),
+        asked_because=st.none() | strings(),
+        signature=st.none() | names(),
+        recorded=st.booleans(),
     )
 
 
@@ -73,18 +75,18 @@ def _slots() -> SearchStrategy[loop.Slot]:
     ]
     return st.builds(
         loop.Slot,
-        counts,
-        tool_calls(),
-        st.sampled_from(statuses),
-        counts,
-        st.none() | tool_results() | tool_errors(),
-        st.none() | approvals(),
-        st.none() | instants(),
-        st.booleans(),
-        st.none() | figures(),
-        st.none() | tool_outcomes(),
-        st.booleans(),
-        st.none() | grants(),
+        index=counts,
+        call=tool_calls(),
+        status=st.sampled_from(statuses),
+        attempt=counts,
+        part=st.none() | tool_results() | tool_errors(),
+        approval=st.none() | approvals(),
+        deadline=st.none() | instants(),
+        started=st.booleans(),
+        elapsed=st.none() | figures(),
+        held=st.none() | tool_outcomes(),
+        repaired=st.booleans(),
+        grant=st.none() | grants(),
     )
 
 
@@ -97,16 +99,16 @@ def calls_in_flight() -> SearchStrategy[loop.Calling]:
 def _calls_in_flight() -> SearchStrategy[loop.Calling]:
     return st.builds(
         loop.Calling,
-        steps,
-        instants(),
-        names(),
-        counts,
-        counts,
-        figures(),
-        st.none() | step_plans(),
-        st.none() | stops(),
-        st.none() | figures(),
-        figures(),
+        step=steps,
+        since=instants(),
+        model=names(),
+        attempt=counts,
+        total=counts,
+        reserved=figures(),
+        plan=st.none() | step_plans(),
+        wrap=st.none() | stops(),
+        max_output_tokens=st.none() | figures(),
+        reserved_cost=figures(),
     )
 
 
@@ -119,35 +121,43 @@ def phases() -> SearchStrategy[loop.Phase]:
 def _phases() -> SearchStrategy[loop.Phase]:
     replied = st.builds(
         loop.Replied,
-        replies(),
-        names(),
-        instants(),
-        instants(),
-        instants(),
-        st.none() | instants(),
-        st.none() | chunk_gaps(),
-        st.none() | stops(),
-        st.none() | step_plans(),
-        st.none() | figures(),
+        reply=replies(),
+        model=names(),
+        since=instants(),
+        started=instants(),
+        at=instants(),
+        first_output=st.none() | instants(),
+        gaps=st.none() | chunk_gaps(),
+        wrap=st.none() | stops(),
+        plan=st.none() | step_plans(),
+        cost=st.none() | figures(),
     )
     return st.one_of(
-        st.builds(loop.Preparing, steps, instants()),
+        st.builds(loop.Preparing, step=steps, since=instants()),
         calls_in_flight(),
-        st.builds(loop.Waiting, calls_in_flight(), instants()),
+        st.builds(loop.Waiting, calling=calls_in_flight(), until=instants()),
         st.builds(
             loop.Working,
-            steps,
-            st.none() | replied,
-            tuples_of(slots(), max_size=2),
-            counts,
-            counts,
-            st.none() | run_ends(),
-            st.booleans(),
+            step=steps,
+            replied=st.none() | replied,
+            slots=tuples_of(slots(), max_size=2),
+            unresolved=counts,
+            running=counts,
+            closing=st.none() | run_ends(),
+            refused=st.booleans(),
         ),
-        st.builds(loop.Checking, steps, st.none() | json_texts() | no_outputs()),
-        st.builds(loop.Concluding, steps, json_texts(), st.none() | stops(), st.booleans()),
-        st.builds(loop.Resting, steps, tuples_of(slots(), max_size=2), st.booleans()),
-        st.builds(loop.Done, run_ends(), st.none() | json_texts()),
+        st.builds(loop.Checking, step=steps, answer=st.none() | json_texts() | no_outputs()),
+        st.builds(
+            loop.Concluding,
+            step=steps,
+            output=json_texts(),
+            wrap=st.none() | stops(),
+            is_last=st.booleans(),
+        ),
+        st.builds(
+            loop.Resting, step=steps, slots=tuples_of(slots(), max_size=2), refused=st.booleans()
+        ),
+        st.builds(loop.Done, end=run_ends(), output=st.none() | json_texts()),
     )
 
 
@@ -159,43 +169,51 @@ def states() -> SearchStrategy[loop.LoopState]:
 @cache
 def _states() -> SearchStrategy[loop.LoopState]:
     identities = st.builds(
-        loop.Identity, names(), st.integers(), instants(), names(), counts, counts
+        loop.Identity,
+        run=names(),
+        seed=st.integers(),
+        started=instants(),
+        fingerprint=names(),
+        rules=counts,
+        resumed=counts,
     )
     said = tuples_of(messages(), max_size=2)
     transcripts = st.builds(
         loop.Transcript,
-        said,
-        tuples_of(step_results(), max_size=1),
-        st.none() | said,
-        counts,
-        st.none() | strings(),
-        said,
-        said,
-        counts,
-        st.just(v.EMPTY_OBJECT) | json_texts(),
+        messages=said,
+        steps=tuples_of(step_results(), max_size=1),
+        base=st.none() | said,
+        base_from=counts,
+        instructions=st.none() | strings(),
+        late=said,
+        held_back=said,
+        initial=counts,
+        runtime_context=st.just(v.EMPTY_OBJECT) | json_texts(),
     )
     tally = tuples_of(st.tuples(names(), figures()))
     ledgers = st.builds(
         loop.Ledger,
-        usages(),
-        figures(),
-        figures(),
-        figures(),
-        tally,
-        tally,
-        figures(),
-        figures(),
-        st.none() | figures(),
-        figures(),
-        figures(),
-        figures(),
+        usage=usages(),
+        spent=figures(),
+        reserved=figures(),
+        estimate=figures(),
+        called=tally,
+        issued=tally,
+        total_issued=figures(),
+        output_retries=figures(),
+        cost=st.none() | figures(),
+        spent_cost=figures(),
+        reserved_cost=figures(),
+        reserved_calls=figures(),
     )
-    inboxes = st.builds(loop.Inbox, tuples_of(messages_steered(), max_size=1), tuples_of(names()))
+    inboxes = st.builds(
+        loop.Inbox, waiting=tuples_of(messages_steered(), max_size=1), seen=tuples_of(names())
+    )
     toolboxes = st.builds(
         loop.Toolbox,
-        tuples_of(tool_calls(), max_size=1),
-        tuples_of(st.tuples(names(), counts), max_size=1),
-        tuples_of(names(), max_size=1),
+        deferred=tuples_of(tool_calls(), max_size=1),
+        errors=tuples_of(st.tuples(names(), counts), max_size=1),
+        found=tuples_of(names(), max_size=1),
     )
     return st.builds(
         loop.LoopState,
@@ -219,9 +237,9 @@ def transitions() -> SearchStrategy[loop.Transition]:
 def _transitions() -> SearchStrategy[loop.Transition]:
     return st.builds(
         loop.Transition,
-        states(),
-        tuples_of(run_commands()),
-        tuples_of(run_notes(), max_size=1),
+        state=states(),
+        commands=tuples_of(run_commands()),
+        notes=tuples_of(run_notes(), max_size=1),
     )
 
 
@@ -237,14 +255,14 @@ def journal_headers() -> SearchStrategy[loop.JournalHeader]:
 def _journal_headers() -> SearchStrategy[loop.JournalHeader]:
     return st.builds(
         loop.JournalHeader,
-        names(),
-        st.integers(),
-        instants(),
-        tuples_of(messages(), max_size=2),
-        names(),
-        counts,
-        tuples_of(names()),
-        st.just(v.EMPTY_OBJECT) | json_texts(),
+        run=names(),
+        seed=st.integers(),
+        at=instants(),
+        messages=tuples_of(messages(), max_size=2),
+        fingerprint=names(),
+        rules=counts,
+        commands=tuples_of(names()),
+        runtime_context=st.just(v.EMPTY_OBJECT) | json_texts(),
     )
 
 
@@ -255,4 +273,4 @@ def journal_entries() -> SearchStrategy[loop.JournalEntry]:
 
 @cache
 def _journal_entries() -> SearchStrategy[loop.JournalEntry]:
-    return st.builds(loop.JournalEntry, run_events(), tuples_of(names()))
+    return st.builds(loop.JournalEntry, event=run_events(), commands=tuples_of(names()))

@@ -1,7 +1,6 @@
-"""Messages, replies, requests, and what a run leaves behind."""
+"""Messages, replies and requests."""
 
 from functools import cache
-from typing import get_args
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
@@ -10,7 +9,6 @@ from stepfold import values as v
 from stepfold.testing.strategies.values._parts import (
     approval_requests,
     approval_responses,
-    content_parts,
     customs,
     figures,
     files,
@@ -40,7 +38,9 @@ def user_messages() -> SearchStrategy[v.UserMessage]:
 
 @cache
 def _user_messages() -> SearchStrategy[v.UserMessage]:
-    return st.builds(v.UserMessage, tuples_of(texts() | files()), provider_options=options())
+    return st.builds(
+        v.UserMessage, content=tuples_of(texts() | files()), provider_options=options()
+    )
 
 
 def assistant_messages() -> SearchStrategy[v.AssistantMessage]:
@@ -60,7 +60,7 @@ def _assistant_messages() -> SearchStrategy[v.AssistantMessage]:
         customs(),
         approval_requests(),
     )
-    return st.builds(v.AssistantMessage, tuples_of(parts), provider_options=options())
+    return st.builds(v.AssistantMessage, content=tuples_of(parts), provider_options=options())
 
 
 def messages() -> SearchStrategy[v.Message]:
@@ -71,12 +71,12 @@ def messages() -> SearchStrategy[v.Message]:
 @cache
 def _messages() -> SearchStrategy[v.Message]:
     return st.one_of(
-        st.builds(v.SystemMessage, strings(), provider_options=options()),
+        st.builds(v.SystemMessage, content=strings(), provider_options=options()),
         user_messages(),
         assistant_messages(),
         st.builds(
             v.ToolMessage,
-            tuples_of(tool_results() | approval_responses()),
+            content=tuples_of(tool_results() | approval_responses()),
             provider_options=options(),
         ),
     )
@@ -95,10 +95,17 @@ def _usages() -> SearchStrategy[v.Usage]:
     known = st.none() | figures()
     return st.builds(
         v.Usage,
-        known,
-        known,
-        input_token_details=st.builds(v.InputTokenDetails, known, known, known),
-        output_token_details=st.builds(v.OutputTokenDetails, known, known),
+        input_tokens=known,
+        output_tokens=known,
+        input_token_details=st.builds(
+            v.InputTokenDetails,
+            no_cache_tokens=known,
+            cache_read_tokens=known,
+            cache_write_tokens=known,
+        ),
+        output_token_details=st.builds(
+            v.OutputTokenDetails, text_tokens=known, reasoning_tokens=known
+        ),
     )
 
 
@@ -112,7 +119,7 @@ def _finish_reasons() -> SearchStrategy[v.FinishReason]:
     unified: list[v.UnifiedFinishReason] = [
         *("stop", "length", "content-filter", "tool-calls", "error", "interrupted", "other"),
     ]
-    return st.builds(v.FinishReason, st.sampled_from(unified), st.none() | names())
+    return st.builds(v.FinishReason, unified=st.sampled_from(unified), raw=st.none() | names())
 
 
 def model_warnings() -> SearchStrategy[v.ModelWarning]:
@@ -124,9 +131,9 @@ def model_warnings() -> SearchStrategy[v.ModelWarning]:
 def _model_warnings() -> SearchStrategy[v.ModelWarning]:
     return st.builds(
         v.ModelWarning,
-        st.sampled_from(["unsupported", "compatibility", "deprecated", "other"]),
-        names(),
-        strings(),
+        kind=st.sampled_from(["unsupported", "compatibility", "deprecated", "other"]),
+        subject=names(),
+        message=strings(),
     )
 
 
@@ -148,7 +155,11 @@ def response_infos() -> SearchStrategy[v.ResponseInfo]:
 @cache
 def _response_infos() -> SearchStrategy[v.ResponseInfo]:
     return st.builds(
-        v.ResponseInfo, st.none() | names(), st.none() | names(), st.none() | instants(), headers()
+        v.ResponseInfo,
+        id=st.none() | names(),
+        model_id=st.none() | names(),
+        timestamp=st.none() | instants(),
+        headers=headers(),
     )
 
 
@@ -161,9 +172,9 @@ def replies() -> SearchStrategy[v.ModelReply]:
 def _replies() -> SearchStrategy[v.ModelReply]:
     return st.builds(
         v.ModelReply,
-        tuples_of(reply_parts()),
-        finish_reasons(),
-        usages(),
+        content=tuples_of(reply_parts()),
+        finish_reason=finish_reasons(),
+        usage=usages(),
         warnings=tuples_of(model_warnings()),
         response=response_infos(),
         provider_metadata=options(),
@@ -184,8 +195,8 @@ def _model_error_reasons() -> SearchStrategy[v.ModelErrorReason]:
     ]
     return st.builds(
         v.ModelErrorReason,
-        st.sampled_from(kinds),
-        strings(),
+        kind=st.sampled_from(kinds),
+        message=strings(),
         status=st.none() | st.integers(100, 599),
         retry_after=st.none() | figures(),
         request_id=st.none() | names(),
@@ -201,7 +212,7 @@ def stream_parts() -> SearchStrategy[v.StreamPart]:
 @cache
 def _stream_parts() -> SearchStrategy[v.StreamPart]:
     return st.one_of(
-        st.builds(v.StreamStart, tuples_of(model_warnings())),
+        st.builds(v.StreamStart, warnings=tuples_of(model_warnings())),
         st.builds(
             v.ResponseMetadata,
             id=st.none() | names(),
@@ -209,28 +220,30 @@ def _stream_parts() -> SearchStrategy[v.StreamPart]:
             timestamp=st.none() | instants(),
             headers=headers(),
         ),
-        st.builds(v.TextStart, names(), provider_options=options()),
-        st.builds(v.TextDelta, names(), strings(), provider_options=options()),
-        st.builds(v.TextEnd, names(), provider_options=options()),
-        st.builds(v.ReasoningStart, names(), provider_options=options()),
-        st.builds(v.ReasoningDelta, names(), strings(), provider_options=options()),
-        st.builds(v.ReasoningEnd, names(), provider_options=options()),
+        st.builds(v.TextStart, id=names(), provider_options=options()),
+        st.builds(v.TextDelta, id=names(), delta=strings(), provider_options=options()),
+        st.builds(v.TextEnd, id=names(), provider_options=options()),
+        st.builds(v.ReasoningStart, id=names(), provider_options=options()),
+        st.builds(v.ReasoningDelta, id=names(), delta=strings(), provider_options=options()),
+        st.builds(v.ReasoningEnd, id=names(), provider_options=options()),
         st.builds(
             v.ToolInputStart,
-            names(),
-            names(),
+            id=names(),
+            tool_name=names(),
             provider_executed=st.booleans(),
             dynamic=st.booleans(),
             provider_options=options(),
         ),
-        st.builds(v.ToolInputDelta, names(), strings()),
-        st.builds(v.ToolInputEnd, names(), provider_options=options()),
+        st.builds(v.ToolInputDelta, id=names(), delta=strings()),
+        st.builds(v.ToolInputEnd, id=names(), provider_options=options()),
         st.one_of(tool_calls(), tool_results(), tool_errors(), approval_requests()),
         st.one_of(files(), reasoning_files(), sources(), customs()),
-        st.builds(v.Finish, finish_reasons(), usages(), provider_metadata=options()),
-        st.builds(v.StreamError, model_error_reasons()),
+        st.builds(
+            v.Finish, finish_reason=finish_reasons(), usage=usages(), provider_metadata=options()
+        ),
+        st.builds(v.StreamError, reason=model_error_reasons()),
         st.just(v.Ping()),
-        st.builds(v.Raw, json_texts()),
+        st.builds(v.Raw, value=json_texts()),
     )
 
 
@@ -269,9 +282,9 @@ def tool_definitions() -> SearchStrategy[v.ToolDefinition]:
 def _tool_definitions() -> SearchStrategy[v.ToolDefinition]:
     return st.builds(
         v.ToolDefinition,
-        names(),
-        strings(),
-        json_texts(),
+        name=names(),
+        description=strings(),
+        input_schema=json_texts(),
         strict=st.none() | st.booleans(),
         input_examples=tuples_of(json_texts()),
         provider_options=options(),
@@ -287,9 +300,9 @@ def provider_tools() -> SearchStrategy[v.ProviderTool]:
 def _provider_tools() -> SearchStrategy[v.ProviderTool]:
     return st.builds(
         v.ProviderTool,
-        names(),
-        names(),
-        json_texts(),
+        id=names(),
+        name=names(),
+        args=json_texts(),
         supports_deferred_results=st.booleans(),
     )
 
@@ -302,7 +315,7 @@ def tool_choices() -> SearchStrategy[v.ToolChoice]:
 @cache
 def _tool_choices() -> SearchStrategy[v.ToolChoice]:
     words: SearchStrategy[v.ToolChoice] = st.sampled_from(["auto", "none", "required"])
-    return words | st.builds(v.NamedTool, names())
+    return words | st.builds(v.NamedTool, tool_name=names())
 
 
 def requests() -> SearchStrategy[v.ModelRequest]:
@@ -322,7 +335,7 @@ def _requests() -> SearchStrategy[v.ModelRequest]:
         response_format=st.none()
         | st.builds(
             v.JsonFormat,
-            st.none() | json_texts(),
+            schema=st.none() | json_texts(),
             name=st.none() | names(),
             description=st.none() | strings(),
         ),
@@ -330,169 +343,4 @@ def _requests() -> SearchStrategy[v.ModelRequest]:
         headers=headers(),
         provider_options=options(),
         key=names(),
-    )
-
-
-# --- runs -------------------------------------------------------------------------------------
-
-
-def chunk_gaps() -> SearchStrategy[v.ChunkGaps]:
-    """Draw pauses between chunks."""
-    return _chunk_gaps()
-
-
-@cache
-def _chunk_gaps() -> SearchStrategy[v.ChunkGaps]:
-    one = figures()
-    return st.builds(v.ChunkGaps, one, one, one, one, one, one, one)
-
-
-def performances() -> SearchStrategy[v.Performance]:
-    """Draw how long a step took."""
-    return _performances()
-
-
-@cache
-def _performances() -> SearchStrategy[v.Performance]:
-    known = st.none() | figures()
-    return st.builds(
-        v.Performance,
-        response_time=figures(),
-        step_time=figures(),
-        tool_time=tuples_of(st.tuples(names(), figures())),
-        input_tokens=known,
-        output_tokens=known,
-        time_to_first_output=known,
-        streaming_time=known,
-        chunk_gaps=st.none() | chunk_gaps(),
-    )
-
-
-def step_results() -> SearchStrategy[v.StepResult]:
-    """Draw steps that have come to rest."""
-    return _step_results()
-
-
-@cache
-def _step_results() -> SearchStrategy[v.StepResult]:
-    return st.builds(
-        v.StepResult,
-        st.integers(-1, 3),
-        names(),
-        tuples_of(content_parts()),
-        finish_reasons(),
-        usages(),
-        performances(),
-        warnings=tuples_of(model_warnings(), max_size=1),
-        response=response_infos(),
-        provider_metadata=options(),
-        late=tuples_of(messages(), max_size=1),
-        cost=st.none() | figures(),
-    )
-
-
-def stops() -> SearchStrategy[v.Stop]:
-    """Draw why a run was stopped."""
-    return _stops()
-
-
-@cache
-def _stops() -> SearchStrategy[v.Stop]:
-    return st.builds(v.Stop, names()) | st.builds(v.Stop, names(), json_texts())
-
-
-def open_approvals() -> SearchStrategy[v.OpenApproval]:
-    """Draw what people owe."""
-    return _open_approvals()
-
-
-@cache
-def _open_approvals() -> SearchStrategy[v.OpenApproval]:
-    return st.builds(
-        v.OpenApproval,
-        names(),
-        tool_calls(),
-        names(),
-        st.none() | strings(),
-        st.none() | names(),
-    )
-
-
-def open_calls() -> SearchStrategy[v.OpenCall]:
-    """Draw what clients owe."""
-    return _open_calls()
-
-
-@cache
-def _open_calls() -> SearchStrategy[v.OpenCall]:
-    return st.builds(v.OpenCall, st.integers(-1, 3), figures(), figures(), tool_calls())
-
-
-def open_requests() -> SearchStrategy[v.OpenRequest]:
-    """Draw what people and clients owe."""
-    return _open_requests()
-
-
-@cache
-def _open_requests() -> SearchStrategy[v.OpenRequest]:
-    return open_approvals() | open_calls()
-
-
-def hook_failures() -> SearchStrategy[v.HookFailed]:
-    """Draw what came of hooks that raised."""
-    return _hook_failures()
-
-
-@cache
-def _hook_failures() -> SearchStrategy[v.HookFailed]:
-    return st.builds(v.HookFailed, names(), names())
-
-
-def no_outputs() -> SearchStrategy[v.NoOutput]:
-    """Draw why there is no output."""
-    return _no_outputs()
-
-
-@cache
-def _no_outputs() -> SearchStrategy[v.NoOutput]:
-    causes: list[v.NoOutputCause] = [*get_args(v.NoOutputCause)]
-    reasons: list[v.UnifiedFinishReason | None] = [None, *get_args(v.UnifiedFinishReason)]
-    return st.builds(
-        v.NoOutput,
-        strings(),
-        strings(),
-        cause=st.sampled_from(causes),
-        finish_reason=st.sampled_from(reasons),
-    )
-
-
-def run_errors() -> SearchStrategy[v.RunError]:
-    """Draw why a run could not go on."""
-    return _run_errors()
-
-
-@cache
-def _run_errors() -> SearchStrategy[v.RunError]:
-    return st.one_of(
-        model_error_reasons(),
-        st.builds(v.ToolChoiceViolated, strings()),
-        no_outputs(),
-        hook_failures(),
-        st.builds(v.UnpairedPrompt, strings()),
-    )
-
-
-def run_ends() -> SearchStrategy[v.RunEnd[v.JsonText]]:
-    """Draw how a run ended, or that it rests."""
-    return _run_ends()
-
-
-@cache
-def _run_ends() -> SearchStrategy[v.RunEnd[v.JsonText]]:
-    return st.one_of(
-        st.builds(v.Completed[v.JsonText], json_texts()),
-        st.builds(v.Stopped, stops()),
-        st.builds(v.Blocked, tuples_of(open_requests())),
-        st.builds(v.Failed, run_errors()),
-        st.builds(v.Cancelled, strings()),
     )
