@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Never, TypeVar, final
 
 from attrs import evolve
+from typing_extensions import TypeIs
 
 from stepfold.loop.events import Spending, ToolFailed
 from stepfold.ports import Clock
@@ -17,7 +18,6 @@ from stepfold.shell._children import ChildRuns
 from stepfold.shell._decoded import decoded_result
 from stepfold.shell._execute import execute
 from stepfold.shell._tool import AnyTool, ToolContext
-from stepfold.shell._tool_spec import Described
 from stepfold.shell._waiting import Waiting
 from stepfold.values import (
     Failure,
@@ -39,7 +39,7 @@ class InnerCalls:
 
     def __init__(
         self,
-        allowed: Sequence[Described],
+        allowed: Sequence[AnyTool[Never, object]],
         children: ChildRuns | None,
         clock: Clock,
         waiting: Waiting,
@@ -133,4 +133,9 @@ def inner_calls_of(
         return None
     if children is not None and options.grant is None:
         children.report(Spending())
-    return InnerCalls(options.calls, children, clock, waiting)
+    allowed = [one for one in options.calls if _is_tool(one)]
+    return InnerCalls(allowed, children, clock, waiting)
+
+
+def _is_tool(given: object) -> TypeIs[AnyTool[Never, object]]:
+    return isinstance(given, AnyTool)

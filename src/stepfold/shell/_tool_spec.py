@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal, Never, Protocol, final
+from typing import Literal, Never, final
 
 from attrs import field, frozen
 from typing_extensions import TypeIs
@@ -29,26 +29,6 @@ from stepfold.values import (
     ToolOutput,
     UsageError,
 )
-
-
-class Described(Protocol):
-    """A tool, as far as another one names it."""
-
-    function: object
-
-    @property
-    def spec(self) -> ToolSpec:
-        """The tool as the loop sees it."""
-        ...
-
-    @property
-    def name(self) -> str:
-        """The name that the model knows."""
-        ...
-
-
-def _tuple_of_described(given: Sequence[Described]) -> tuple[Described, ...]:
-    return tuple(given)
 
 
 def _tuple(given: Sequence[object]) -> tuple[object, ...]:
@@ -81,7 +61,7 @@ class ToolOptions:
     describe: Callable[[Never], str] | None = None
     executes: bool = True
     grant: Limits | None = None
-    calls: Sequence[Described] = field(default=(), converter=_tuple_of_described)
+    calls: Sequence[object] = field(default=(), converter=_tuple)
     input_schema: JsonText | None = None
 
 

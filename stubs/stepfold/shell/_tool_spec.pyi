@@ -1,19 +1,10 @@
 from collections.abc import Callable, Mapping, Sequence
-from typing import Never, Protocol, final
+from typing import Never, final
 from attrs import field, frozen
-from stepfold.loop import Limits, ToolSpec
+from stepfold.loop import Limits
 from stepfold.shell._approval import NeedsApproval
 from stepfold.values import JsonText, ToolOutput
 
-class Described(Protocol):
-    function: object
-
-    @property
-    def spec(self) -> ToolSpec: ...
-    @property
-    def name(self) -> str: ...
-
-def _tuple_of_described(given: Sequence[Described]) -> tuple[Described, ...]: ...
 def _tuple(given: Sequence[object]) -> tuple[object, ...]: ...
 
 @final
@@ -36,5 +27,5 @@ class ToolOptions:
     describe: Callable[[Never], str] | None = None
     executes: bool = True
     grant: Limits | None = None
-    calls: Sequence[Described] = field(default=(), converter=_tuple_of_described)
+    calls: Sequence[object] = field(default=(), converter=_tuple)
     input_schema: JsonText | None = None
