@@ -114,7 +114,7 @@ def runtime_of(
         )
 
     return Runtime(
-        models=[Watched(scripted(name), before) for name in program.models],
+        models=[Watched(scripted(name), before) for name in program.every_model],
         deps=None,
         tools=tools,
         clock=VirtualClock(),
