@@ -213,6 +213,21 @@ async def test_who_has_lost_a_run_writes_nothing_more() -> None:
     assert await store.list_runs() == ()
 
 
+@pytest.mark.parametrize("raised", [SystemExit, KeyboardInterrupt, ValueError])
+async def test_what_ends_the_work_comes_out_as_it_is_and_frees_the_run(
+    raised: type[BaseException],
+) -> None:
+    store = MemoryStore()
+
+    async def work(holding: Holding) -> None:
+        raise raised("enough")
+
+    with pytest.raises(raised, match="enough"):
+        await leased(store, "r", work)
+
+    assert store._leases["r"].until == 0
+
+
 async def test_runs_of_the_dead_are_taken_over_once() -> None:
     store = MemoryStore()
     await durable.run(agent_of(), store, "Go", run_id="whole")

@@ -63,7 +63,7 @@ async def leased(
     lease = claimed.unwrap()
     holding = Holding()
     done: list[T] = []
-    failure: Exception | None = None
+    failure: BaseException | None = None
     try:
         async with anyio.create_task_group() as group:
             scope = anyio.CancelScope()
@@ -71,8 +71,8 @@ async def leased(
             with scope:
                 try:
                     done.append(await work(holding))
-                except Exception as error:  # noqa: BLE001 - raised below, outside of the group
-                    failure = error
+                except (Exception, KeyboardInterrupt, SystemExit) as error:  # noqa: BLE001
+                    failure = error  # raised below, in no group
             group.cancel_scope.cancel()
     finally:
         with anyio.move_on_after(5, shield=True):
