@@ -7,6 +7,7 @@ import pytest
 import stepfold as sf
 from stepfold.providers import Endpoint, GatewayDialect
 from stepfold.providers.ai_gateway import encode_request
+from stepfold.providers.ai_gateway import tools as gateway_tools
 from stepfold.providers.anthropic_messages import tools as anthropic
 from stepfold.providers.responses import tools as openai
 from stepfold.values import (
@@ -418,3 +419,19 @@ def test_a_tool_that_the_provider_defines_is_known_to_its_models_only() -> None:
         }
     ]
     assert tools_of(request)[0]["type"] == "function"
+
+
+def test_tools_of_the_gateway_itself_go_as_they_are() -> None:
+    tools = (
+        gateway_tools.perplexity_search(max_results=3, domains=["a.no"], recency="week"),
+        gateway_tools.parallel_search(mode="fast", exclude_domains=["b.no"], max_characters=9),
+    )
+
+    assert [
+        tool["args"] for tool in tools_of(ModelRequest(messages=(HI,), provider_tools=tools))
+    ] == [
+        {"maxResults": 3, "searchDomainFilter": ["a.no"], "searchRecencyFilter": "week"},
+        {"mode": "fast", "sourcePolicy": {"excludeDomains": ["b.no"]}, "maxCharsTotal": 9},
+    ]
+    with pytest.raises(UsageError, match="expected one list of domains, got two"):
+        gateway_tools.parallel_search(include_domains=[], exclude_domains=[])
