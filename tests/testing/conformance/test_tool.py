@@ -134,6 +134,7 @@ FAULTS: dict[str, tuple[sf.AnyTool[object, object], str]] = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_every_planted_fault_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     tool, law = FAULTS[fault]
+    RELEASED.clear()
     if fault == "does not end":
         monkeypatch.setattr(tools_of_the_check, "_PATIENCE", 0.3)
 
