@@ -25,6 +25,7 @@ _SHORTEST_SECRET = 8
 # What these say may be told in a message: the name of a model, above all.
 _HARMLESS = frozenset(
     {"accept", "anthropic-beta", "anthropic-version", "content-type", "user-agent"}
+    | {"x-amz-date"}
     | {"ai-gateway-auth-method", "ai-gateway-protocol-version", "ai-language-model-id"}
     | {"ai-language-model-specification-version", "ai-language-model-streaming"}
 )

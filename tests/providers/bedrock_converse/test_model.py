@@ -158,6 +158,21 @@ async def test_a_refusal_says_why_by_its_header() -> None:
     assert (reason.message, reason.code) == ("The security token expired", "ExpiredTokenException")
 
 
+async def test_a_refusal_shows_when_it_was_signed_and_no_secret() -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        told = f"{request.headers['x-amz-date']} {request.headers['x-amz-security-token']}"
+        return httpx.Response(403, json={"message": f"Signature expired: {told}"})
+
+    options = served(answer)
+    del options["api_key"]
+    keys = AwsCredentials("AKID", "secret-of-the-account", session_token="token-of-the-session")
+    model = bedrock(MODEL, region="us-east-1", credentials=keys, **options)
+    with pytest.raises(ModelError, match=r"Signature expired: \d{8}T\d{6}Z ") as caught:
+        await model.generate(REQUEST)
+
+    assert "token-of-the-session" not in str(caught.value)
+
+
 def test_it_keeps_the_laws_of_models() -> None:
     busy: tuple[str, dict[str, object]] = "throttlingException", {"message": "Slow down"}
     check_provider(
