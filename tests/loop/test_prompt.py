@@ -73,6 +73,14 @@ def test_results_of_nobodys_call_come_last() -> None:
     )
 
 
+def test_results_of_nobodys_call_come_last_wherever_the_calls_stand() -> None:
+    """A call's place among the calls counts, not that among all that was said."""
+    stray = result("x")
+    prompt = converted(HI, said(Text("Hm."), A, B), told(stray, result("b"), result("a")))
+
+    assert prompt[-1] == told(result("a"), result("b"), stray)
+
+
 def test_each_turn_has_its_own_order() -> None:
     """Ids of one turn do not sort the results of another."""
     assert (

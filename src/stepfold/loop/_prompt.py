@@ -44,11 +44,8 @@ def convert_to_model_prompt(messages: Sequence[Message]) -> tuple[Message, ...]:
             _append_results(prompt, results, order)
             results = []
         if isinstance(message, AssistantMessage):
-            order = {
-                part.tool_call_id: index
-                for index, part in enumerate(message.content)
-                if isinstance(part, ToolCall)
-            }
+            calls = (part for part in message.content if isinstance(part, ToolCall))
+            order = {call.tool_call_id: index for index, call in enumerate(calls)}
             shown = _as_said(message)
             if shown is not None:
                 prompt.append(shown)
