@@ -1,87 +1,94 @@
-"""Floor 5: language models of others. Importing this imports no HTTP client and no provider SDK."""
+"""Floor 5: language models of others. Importing this imports no protocol, and no HTTP client.
 
-from stepfold.providers._chat_servers import (
-    CHAT_SERVERS,
-    ChatServer,
-    chat_model,
-)
-from stepfold.providers._embedding_registry import (
-    resolve_embedding_model,
-    resolve_reranking_model,
-)
-from stepfold.providers._endpoint import (
-    ClientOptions,
-    ConnectionOptions,
-    Endpoint,
-)
-from stepfold.providers._events import EventReader, EventStream
-from stepfold.providers._failures import reason_of_error
-from stepfold.providers._http_caller import WireCall
-from stepfold.providers._http_embedding import (
-    EmbeddingDialect,
-    HttpEmbeddingModel,
-    HttpRerankingModel,
-)
-from stepfold.providers._http_model import (
-    HttpModel,
-    WireCodec,
-    WireDecoder,
-    http_model,
-)
-from stepfold.providers._protocols import (
-    PROTOCOLS,
-    ProtocolEntry,
-    protocol_named,
-)
-from stepfold.providers._registry import (
-    PROVIDERS,
-    ProviderEntry,
-    ProviderRegistry,
-    custom_provider,
-    resolve_model,
-)
-from stepfold.providers._replies import reply_object, violation
-from stepfold.providers.ai_gateway import (
-    GatewayDialect,
-    GatewayModel,
-    gateway,
-)
-from stepfold.providers.anthropic_messages import (
-    MessagesDialect,
-    MessagesModel,
-    anthropic,
-)
-from stepfold.providers.bedrock_converse import (
-    AwsCredentials,
-    AwsSigner,
-    ConverseDialect,
-    ConverseModel,
-    bedrock,
-)
-from stepfold.providers.cohere_chat import (
-    CohereDialect,
-    CohereModel,
-    cohere,
-)
-from stepfold.providers.cohere_embeddings import cohere_embedding, cohere_reranking
-from stepfold.providers.google_generate import (
-    GoogleDialect,
-    GoogleModel,
-    google,
-)
-from stepfold.providers.openai_chat import (
-    ChatDialect,
-    ChatModel,
-    openai,
-    openai_compatible,
-)
-from stepfold.providers.openai_embeddings import openai_compatible_embedding, openai_embedding
-from stepfold.providers.responses import (
-    ResponsesDialect,
-    ResponsesModel,
-    openai_responses,
-    xai_responses,
-)
+Each name is loaded when it is first used, with the protocol that it belongs to and no other.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from stepfold.providers._chat_servers import (
+        CHAT_SERVERS,
+        ChatServer,
+        chat_model,
+    )
+    from stepfold.providers._embedding_registry import (
+        resolve_embedding_model,
+        resolve_reranking_model,
+    )
+    from stepfold.providers._endpoint import (
+        ClientOptions,
+        ConnectionOptions,
+        Endpoint,
+    )
+    from stepfold.providers._events import EventReader, EventStream
+    from stepfold.providers._failures import reason_of_error
+    from stepfold.providers._http_caller import WireCall
+    from stepfold.providers._http_embedding import (
+        EmbeddingDialect,
+        HttpEmbeddingModel,
+        HttpRerankingModel,
+    )
+    from stepfold.providers._http_model import (
+        HttpModel,
+        WireCodec,
+        WireDecoder,
+        http_model,
+    )
+    from stepfold.providers._protocols import (
+        PROTOCOLS,
+        ProtocolEntry,
+        protocol_named,
+    )
+    from stepfold.providers._registry import (
+        PROVIDERS,
+        ProviderEntry,
+        ProviderRegistry,
+        custom_provider,
+        resolve_model,
+    )
+    from stepfold.providers._replies import reply_object, violation
+    from stepfold.providers.ai_gateway import (
+        GatewayDialect,
+        GatewayModel,
+        gateway,
+    )
+    from stepfold.providers.anthropic_messages import (
+        MessagesDialect,
+        MessagesModel,
+        anthropic,
+    )
+    from stepfold.providers.bedrock_converse import (
+        AwsCredentials,
+        AwsSigner,
+        ConverseDialect,
+        ConverseModel,
+        bedrock,
+    )
+    from stepfold.providers.cohere_chat import (
+        CohereDialect,
+        CohereModel,
+        cohere,
+    )
+    from stepfold.providers.cohere_embeddings import cohere_embedding, cohere_reranking
+    from stepfold.providers.google_generate import (
+        GoogleDialect,
+        GoogleModel,
+        google,
+    )
+    from stepfold.providers.openai_chat import (
+        ChatDialect,
+        ChatModel,
+        openai,
+        openai_compatible,
+    )
+    from stepfold.providers.openai_embeddings import openai_compatible_embedding, openai_embedding
+    from stepfold.providers.responses import (
+        ResponsesDialect,
+        ResponsesModel,
+        openai_responses,
+        xai_responses,
+    )
 
 __all__ = (
     "CHAT_SERVERS",
@@ -143,3 +150,55 @@ __all__ = (
     "violation",
     "xai_responses",
 )
+
+_ROOMS: Final = {
+    "_chat_servers": ("CHAT_SERVERS", "ChatServer", "chat_model"),
+    "_embedding_registry": ("resolve_embedding_model", "resolve_reranking_model"),
+    "_endpoint": ("ClientOptions", "ConnectionOptions", "Endpoint"),
+    "_events": ("EventReader", "EventStream"),
+    "_failures": ("reason_of_error",),
+    "_http_caller": ("WireCall",),
+    "_http_embedding": ("EmbeddingDialect", "HttpEmbeddingModel", "HttpRerankingModel"),
+    "_http_model": ("HttpModel", "WireCodec", "WireDecoder", "http_model"),
+    "_protocols": ("PROTOCOLS", "ProtocolEntry", "protocol_named"),
+    "_registry": (
+        "PROVIDERS",
+        "ProviderEntry",
+        "ProviderRegistry",
+        "custom_provider",
+        "resolve_model",
+    ),
+    "_replies": ("reply_object", "violation"),
+    "ai_gateway": ("GatewayDialect", "GatewayModel", "gateway"),
+    "anthropic_messages": ("MessagesDialect", "MessagesModel", "anthropic"),
+    "bedrock_converse": (
+        "AwsCredentials",
+        "AwsSigner",
+        "ConverseDialect",
+        "ConverseModel",
+        "bedrock",
+    ),
+    "cohere_chat": ("CohereDialect", "CohereModel", "cohere"),
+    "cohere_embeddings": ("cohere_embedding", "cohere_reranking"),
+    "google_generate": ("GoogleDialect", "GoogleModel", "google"),
+    "openai_chat": ("ChatDialect", "ChatModel", "openai", "openai_compatible"),
+    "openai_embeddings": ("openai_compatible_embedding", "openai_embedding"),
+    "responses": ("ResponsesDialect", "ResponsesModel", "openai_responses", "xai_responses"),
+}
+_HOMES: Final = {name: room for room, names in _ROOMS.items() for name in names}
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        """Load a public name from its module."""
+        if name in _HOMES:
+            module = import_module(f"stepfold.providers.{_HOMES[name]}")
+            value = globals()[name] = getattr(module, name)
+            return value
+        msg = f"module 'stepfold.providers' has no attribute {name!r}"
+        raise AttributeError(msg)
+
+
+def __dir__() -> list[str]:
+    """List the public names, loaded or not."""
+    return sorted(__all__)
