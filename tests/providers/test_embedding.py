@@ -8,13 +8,15 @@ from pathlib import Path
 import httpx
 import pytest
 
-from stepfold.ports import EmbeddingReply, Ranked
+from stepfold.ports import EmbeddingReply, EmbeddingRequest, Ranked
 from stepfold.providers import (
     HttpEmbeddingModel,
     HttpRerankingModel,
     cohere_embedding,
     cohere_embeddings,
     cohere_reranking,
+    google_embedding,
+    google_embeddings,
     openai_compatible_embedding,
     openai_embedding,
     openai_embeddings,
@@ -238,18 +240,97 @@ def test_a_recorded_ranking_is_read() -> None:
     assert reply.provider_metadata == JsonText('{"cohere":{"billed_units":{"search_units":1}}}')
 
 
+# --- Google -----------------------------------------------------------------------------------
+
+
+async def test_google_is_asked_for_each_text_with_the_options_of_all() -> None:
+    server = Server(
+        {
+            "embeddings": [{"values": [1, 2]}, {"values": [0.5, 0]}],
+            "usageMetadata": {"promptTokenCount": 4},
+        }
+    )
+    model = google_embedding("gemini-embedding-001", **served(server, "http://x/v1beta"))
+
+    many = await embed_many(
+        model,
+        ["a", "b"],
+        dimensions=2,
+        provider_options={"google": {"taskType": "RETRIEVAL_QUERY"}},
+    )
+
+    each = {
+        "model": "models/gemini-embedding-001",
+        "outputDimensionality": 2,
+        "taskType": "RETRIEVAL_QUERY",
+    }
+    assert server.asked == [
+        (
+            "http://x/v1beta/models/gemini-embedding-001:batchEmbedContents",
+            {
+                "requests": [
+                    {**each, "content": {"parts": [{"text": text}], "role": "user"}}
+                    for text in ("a", "b")
+                ]
+            },
+        )
+    ]
+    assert server.headers[0]["x-goog-api-key"] == KEY
+    assert many.embeddings == ((1.0, 2.0), (0.5, 0.0))
+    assert many.usage == Usage(input_tokens=4)
+    assert (model.provider, model.max_values_per_call) == ("google", 100)
+
+
+async def test_options_cannot_replace_the_content_of_google() -> None:
+    model = google_embedding("m", **served(Server({})))
+
+    with pytest.raises(UsageError, match="provider_options cannot set content"):
+        await embed(model, "a", provider_options={"google": {"content": {}}})
+
+
+async def test_a_refusal_of_google_is_told_without_the_key() -> None:
+    error = {"error": {"code": 429, "message": f"Slow, {KEY}", "status": "RESOURCE_EXHAUSTED"}}
+    model = google_embedding("m", **served(Server(error, 429)))
+
+    with pytest.raises(ModelError) as raised:
+        await model.embed(EmbeddingRequest(("a",)))
+
+    assert raised.value.reason.kind == "rate-limit"
+    assert KEY not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        ([], "what is not a JSON object"),
+        ({"embeddings": [{"values": [1]}, {}]}, "the embedding 1 is no array of numbers"),
+    ],
+)
+def test_what_is_no_answer_of_google_is_a_failure(answer: object, text: str) -> None:
+    outcome = google_embeddings.decode_embedding(json.dumps(answer).encode(), "google")
+
+    assert isinstance(outcome, Failure)
+    assert text in outcome.failure().message
+
+
 # --- names ------------------------------------------------------------------------------------
 
 
 def test_models_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     monkeypatch.setenv("COHERE_API_KEY", "co-test")
+    monkeypatch.setenv("GEMINI_API_KEY", "g-test")
     monkeypatch.setenv("OPENAI_COMPATIBLE_BASE_URL", "http://localhost:8080/v1")
-    for name in ("OPENAI_BASE_URL", "COHERE_BASE_URL"):
+    for name in ("OPENAI_BASE_URL", "COHERE_BASE_URL", "GOOGLE_GEMINI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
 
     addresses = {}
-    for name in ("openai/text-embedding-3-small", "openai-compatible:m", "cohere/embed-v4.0"):
+    for name in (
+        "openai/text-embedding-3-small",
+        "openai-compatible:m",
+        "cohere/embed-v4.0",
+        "google/gemini-embedding-001",
+    ):
         model = resolve_embedding_model(name)
         assert isinstance(model, HttpEmbeddingModel)
         addresses[model.provider] = model.endpoint.base_url
@@ -259,6 +340,7 @@ def test_models_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
         "openai": "https://api.openai.com/v1",
         "openai-compatible": "http://localhost:8080/v1",
         "cohere": "https://api.cohere.com/v2",
+        "google": "https://generativelanguage.googleapis.com/v1beta",
     }
     assert isinstance(ranker, HttpRerankingModel)
     assert ranker.model_id == "rerank-v3.5"

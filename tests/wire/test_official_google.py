@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from stepfold.providers import google
+from stepfold.ports import EmbeddingRequest
+from stepfold.providers import google, google_embedding
 from stepfold.values import (
     AssistantMessage,
     CallSettings,
@@ -355,4 +356,32 @@ async def test_what_a_model_said_goes_back_as_by_the_official_client(
     results = ToolMessage((ToolResult("call_1", "weather", TextOutput("3")),))
     await model.generate(ModelRequest(messages=(HELLO, turn, results)))
 
+    assert_alike(server.last(), theirs, {})
+
+
+async def test_vectors_are_asked_for_as_by_the_official_client(server: CapturingServer) -> None:
+    from google.genai import Client, types
+
+    options = {"taskType": "RETRIEVAL_DOCUMENT", "title": "Weather"}
+    with Client(
+        api_key=KEY, http_options={"base_url": server.url, "api_version": "v1beta"}
+    ) as client:
+        client.models.embed_content(
+            model="gemini-embedding-001",
+            contents=["Hi", "Ho"],
+            config=types.EmbedContentConfig(
+                task_type="RETRIEVAL_DOCUMENT", title="Weather", output_dimensionality=256
+            ),
+        )
+    theirs = server.last()
+    model = google_embedding("gemini-embedding-001", api_key=KEY, base_url=f"{server.url}/v1beta")
+    await model.embed(
+        EmbeddingRequest(
+            ("Hi", "Ho"),
+            dimensions=256,
+            provider_options=JsonText.of({"google": options}),
+        )
+    )
+
+    assert server.paths[-1] == server.paths[-2]
     assert_alike(server.last(), theirs, {})

@@ -71,6 +71,7 @@ if TYPE_CHECKING:
         cohere,
     )
     from stepfold.providers.cohere_embeddings import cohere_embedding, cohere_reranking
+    from stepfold.providers.google_embeddings import google_embedding
     from stepfold.providers.google_generate import (
         GoogleDialect,
         GoogleModel,
@@ -135,6 +136,7 @@ __all__ = (
     "custom_provider",
     "gateway",
     "google",
+    "google_embedding",
     "http_model",
     "openai",
     "openai_compatible",
@@ -180,6 +182,7 @@ _ROOMS: Final = {
     ),
     "cohere_chat": ("CohereDialect", "CohereModel", "cohere"),
     "cohere_embeddings": ("cohere_embedding", "cohere_reranking"),
+    "google_embeddings": ("google_embedding",),
     "google_generate": ("GoogleDialect", "GoogleModel", "google"),
     "openai_chat": ("ChatDialect", "ChatModel", "openai", "openai_compatible"),
     "openai_embeddings": ("openai_compatible_embedding", "openai_embedding"),

@@ -45,8 +45,15 @@ def _cohere_reranking(model_id: str) -> RerankingModel:
     return cohere_reranking(model_id)
 
 
+def _google(model_id: str) -> EmbeddingModel:
+    from stepfold.providers.google_embeddings import google_embedding
+
+    return google_embedding(model_id)
+
+
 _EMBEDDING: Mapping[str, Callable[[str], EmbeddingModel]] = {
     "cohere": _cohere_embedding,
+    "google": _google,
     "openai": _openai,
     "openai-compatible": _openai_compatible,
 }

@@ -140,10 +140,27 @@ def json_call(
         UsageError: an option has no JSON form, or would set what the request itself says.
     """
     given = given_options(request, endpoint.dialect.provider, body.keys())
-    said = {name: value for name, value in body.items() if value is not None}
-    content = to_wire({**said, **(defaults or {}), **given})
+    return posted(request, endpoint, path, {**said(body), **(defaults or {}), **given})
+
+
+def said(members: Mapping[str, object]) -> dict[str, object]:
+    """The members that say something: those that are `None` are left out."""
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def posted(
+    request: EmbeddingRequest | RerankingRequest,
+    endpoint: Endpoint[EmbeddingDialect],
+    path: str,
+    body: Mapping[str, object],
+) -> WireCall:
+    """A call of JSON, as it is given.
+
+    Raises:
+        UsageError: something has no JSON form.
+    """
     headers = tuple(request_headers(request, endpoint).items())
-    return WireCall(HttpRequest("POST", endpoint.under(path), headers, content))
+    return WireCall(HttpRequest("POST", endpoint.under(path), headers, to_wire(body)))
 
 
 def vector_of(value: object) -> Embedding | None:

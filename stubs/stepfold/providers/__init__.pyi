@@ -30,6 +30,7 @@ from stepfold.providers.bedrock_converse import (
 )
 from stepfold.providers.cohere_chat import CohereDialect, CohereModel, cohere
 from stepfold.providers.cohere_embeddings import cohere_embedding, cohere_reranking
+from stepfold.providers.google_embeddings import google_embedding
 from stepfold.providers.google_generate import GoogleDialect, GoogleModel, google
 from stepfold.providers.openai_chat import ChatDialect, ChatModel, openai, openai_compatible
 from stepfold.providers.openai_embeddings import openai_compatible_embedding, openai_embedding
@@ -85,6 +86,7 @@ __all__ = (
     "custom_provider",
     "gateway",
     "google",
+    "google_embedding",
     "http_model",
     "openai",
     "openai_compatible",

@@ -1,9 +1,8 @@
 """A model request as an HTTP request: pure, and cheap for a history that only grows."""
 
-from urllib.parse import quote
-
 from stepfold.loop import convert_to_model_prompt
 from stepfold.providers._endpoint import Endpoint
+from stepfold.providers._google import google_path
 from stepfold.providers._http_caller import WireCall
 from stepfold.providers._requests import given_options, request_body, request_headers
 from stepfold.providers._wire import Fragment, FragmentMemo, options_of, to_wire
@@ -76,20 +75,14 @@ def encode_request(
     said = request_body([("contents", contents), ("tools", tools)], body)
     if system and system[0].data:
         said = b'{"systemInstruction":%b,%b' % (system[0].data, said[1:])
+    method = "streamGenerateContent?alt=sse" if stream else "generateContent"
     http = HttpRequest(
         "POST",
-        endpoint.under(_path(endpoint.model_id, stream=stream)),
+        endpoint.under(google_path(endpoint.model_id, method)),
         tuple(request_headers(request, endpoint, stream=stream).items()),
         said,
     )
     return WireCall(http, tuple(dict.fromkeys(warnings)))
-
-
-def _path(model_id: str, *, stream: bool) -> str:
-    """Where a model is asked; an id with a slash (`tunedModels/mine`) is a path of its own."""
-    named = model_id if "/" in model_id else f"models/{model_id}"
-    method = "streamGenerateContent?alt=sse" if stream else "generateContent"
-    return f"{quote(named)}:{method}"
 
 
 def _prompt(request: ModelRequest, dialect: GoogleDialect) -> tuple[list[Fragment], list[Fragment]]:

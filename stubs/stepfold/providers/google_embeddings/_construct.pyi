@@ -1,0 +1,5 @@
+from typing_extensions import Unpack
+from stepfold.providers._endpoint import ConnectionOptions
+from stepfold.providers._http_embedding import HttpEmbeddingModel
+
+def google_embedding(model_id: str, **options: Unpack[ConnectionOptions]) -> HttpEmbeddingModel: ...
