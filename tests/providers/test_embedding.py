@@ -10,11 +10,14 @@ import pytest
 
 from stepfold.ports import EmbeddingReply, EmbeddingRequest, Ranked
 from stepfold.providers import (
+    CHAT_SERVERS,
+    ChatServer,
     HttpEmbeddingModel,
     HttpRerankingModel,
     cohere_embedding,
     cohere_embeddings,
     cohere_reranking,
+    embedding_model,
     google_embedding,
     google_embeddings,
     openai_compatible_embedding,
@@ -28,6 +31,9 @@ from stepfold.values import Failure, JsonText, ModelError, Success, Usage, Usage
 from tests.providers._served import KEY, served
 
 FOLDER = Path(os.environ.get("STEPFOLD_RECORDINGS", ""), "vercel", "cohere")
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "embedding.md"
+EMBEDDERS = [server for server in CHAT_SERVERS if server.embedding is not None]
 
 recorded = pytest.mark.skipif(
     not (FOLDER / "cohere-embedding.json").is_file(),
@@ -151,6 +157,65 @@ async def test_options_cannot_replace_what_the_request_says() -> None:
     for values in (["a"], ["a"] * 5000):
         with pytest.raises(UsageError, match="provider_options cannot set dimensions"):
             await embed_many(model, values, provider_options={"openai": {"dimensions": 3}})
+
+
+# --- compatible servers -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("server", EMBEDDERS, ids=lambda server: server.name)
+def test_each_server_with_vectors_is_reached_by_a_name_alone(
+    server: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(server.base_url_variable, raising=False)
+    if server.key_variable is not None:
+        monkeypatch.setenv(server.key_variable, KEY)
+    if not server.base_url:
+        monkeypatch.setenv(server.base_url_variable, "http://localhost:1/v1")
+
+    model = resolve_embedding_model(f"{server.name}/m/x")
+
+    assert isinstance(model, HttpEmbeddingModel)
+    assert (model.provider, model.model_id) == (server.name, "m/x")
+    assert model.endpoint.base_url == (server.base_url or "http://localhost:1/v1")
+    sent = dict(model.endpoint.headers).get(server.key_header, "")
+    assert sent.endswith(KEY) == (server.key_variable is not None)
+
+
+async def test_mistral_is_told_the_dimensions_in_its_own_word() -> None:
+    server = Server(VECTORS)
+    model = embedding_model("mistral", "codestral-embed", **served(server))
+
+    await embed_many(model, ["a", "b"], dimensions=2)
+
+    assert server.asked == [
+        (
+            "http://x/v1/embeddings",
+            {
+                "model": "codestral-embed",
+                "input": ["a", "b"],
+                "output_dimension": 2,
+                "encoding_format": "float",
+            },
+        )
+    ]
+    assert (model.provider, model.max_values_per_call) == ("mistral", 32)
+
+
+def test_a_server_without_vectors_is_told() -> None:
+    with pytest.raises(UsageError, match="groq has no embedding models that are known; alibaba,"):
+        embedding_model("groq", "m")
+    with pytest.raises(UsageError, match=r"server: expected one of alibaba, .* got 'nobody'"):
+        embedding_model("nobody", "m")
+
+
+def test_the_table_of_the_reference_is_that_of_the_code() -> None:
+    rows = [line for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| `")]
+
+    assert rows == [
+        f"| `{server.name}/` | {server.summary} | {server.embedding.max_values_per_call} |"
+        for server in EMBEDDERS
+        if server.embedding is not None
+    ]
 
 
 # --- Cohere -----------------------------------------------------------------------------------

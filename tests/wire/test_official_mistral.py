@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from stepfold.providers import chat_model
+from stepfold.ports import EmbeddingRequest
+from stepfold.providers import chat_model, embedding_model
 from stepfold.values import (
     AssistantMessage,
     CallSettings,
@@ -161,7 +162,21 @@ REPLY = json.dumps(
 ).encode()
 
 
-@pytest.fixture(scope="module")
+VECTORS = json.dumps(
+    {
+        "id": "e",
+        "object": "list",
+        "model": "codestral-embed",
+        "data": [
+            {"object": "embedding", "index": 0, "embedding": [1, 0]},
+            {"object": "embedding", "index": 1, "embedding": [0, 1]},
+        ],
+        "usage": {"prompt_tokens": 4, "completion_tokens": 0, "total_tokens": 4},
+    }
+).encode()
+
+
+@pytest.fixture
 def server() -> Iterator[CapturingServer]:
     with capturing() as started:
         started.will(REPLY)
@@ -182,3 +197,28 @@ async def test_mistral_is_asked_as_by_the_official_client(
 
     assert server.paths[-1] == server.paths[-2]
     assert_alike(server.last(), theirs, {**WRITTEN_OUT, **case.differences})
+
+
+async def test_mistral_is_asked_for_vectors_as_by_the_official_client(
+    server: CapturingServer,
+) -> None:
+    from mistralai.client import Mistral
+
+    server.will(VECTORS)
+    with Mistral(api_key=KEY, server_url=server.url) as client:
+        client.embeddings.create(
+            model="codestral-embed", inputs=["Hi", "Ho"], output_dimension=2, output_dtype="float"
+        )
+    theirs = server.last()
+    model = embedding_model("mistral", "codestral-embed", api_key=KEY, base_url=f"{server.url}/v1")
+    reply = await model.embed(
+        EmbeddingRequest(
+            ("Hi", "Ho"),
+            dimensions=2,
+            provider_options=JsonText.of({"mistral": {"output_dtype": "float"}}),
+        )
+    )
+
+    assert server.paths[-1] == server.paths[-2]
+    assert_alike(server.last(), theirs, {"encoding_format": "ours writes what is so by default"})
+    assert reply.embeddings == ((1.0, 0.0), (0.0, 1.0))

@@ -83,7 +83,11 @@ if TYPE_CHECKING:
         openai,
         openai_compatible,
     )
-    from stepfold.providers.openai_embeddings import openai_compatible_embedding, openai_embedding
+    from stepfold.providers.openai_embeddings import (
+        embedding_model,
+        openai_compatible_embedding,
+        openai_embedding,
+    )
     from stepfold.providers.responses import (
         ResponsesDialect,
         ResponsesModel,
@@ -134,6 +138,7 @@ __all__ = (
     "cohere_embedding",
     "cohere_reranking",
     "custom_provider",
+    "embedding_model",
     "gateway",
     "google",
     "google_embedding",
@@ -185,7 +190,7 @@ _ROOMS: Final = {
     "google_embeddings": ("google_embedding",),
     "google_generate": ("GoogleDialect", "GoogleModel", "google"),
     "openai_chat": ("ChatDialect", "ChatModel", "openai", "openai_compatible"),
-    "openai_embeddings": ("openai_compatible_embedding", "openai_embedding"),
+    "openai_embeddings": ("embedding_model", "openai_compatible_embedding", "openai_embedding"),
     "responses": ("ResponsesDialect", "ResponsesModel", "openai_responses", "xai_responses"),
 }
 _HOMES: Final = {name: room for room, names in _ROOMS.items() for name in names}

@@ -1,16 +1,20 @@
 """Servers that speak chat completions, as data: where each is, and what it does not understand."""
 
 import os
-from typing import Final, final
+from typing import Final, TypeVar, final
 
 from attrs import evolve, frozen
 from typing_extensions import Unpack
 
-from stepfold.providers._endpoint import WEB, ConnectionOptions
-from stepfold.providers._http_model import http_model
+from stepfold.providers._endpoint import WEB, ConnectionOptions, Dialect, Endpoint
+from stepfold.providers._http_caller import connections_of, endpoint_of
+from stepfold.providers._http_embedding import EmbeddingDialect
+from stepfold.providers._http_model import HttpModel
 from stepfold.providers._keys import key_of
 from stepfold.providers.openai_chat import CHAT_CODEC, ChatDialect, ChatModel
 from stepfold.values import UsageError
+
+D = TypeVar("D", bound=Dialect)
 
 _USUAL: Final = ChatDialect()
 _NO_SCHEMA: Final = ChatDialect(has_json_schema=False)
@@ -19,6 +23,7 @@ _COMPLETION: Final = ChatDialect(
     token_limit="max_completion_tokens",  # noqa: S106 - a count of tokens
     reasoning_form="none",
 )
+_VECTORS: Final = EmbeddingDialect(max_values_per_call=2048)
 
 
 @final
@@ -28,7 +33,8 @@ class ChatServer:
 
     Its key is in the variable `key_variable` of the environment; a server without one needs no
     key. `base_url` is where it is unless `base_url_variable` of the environment says otherwise;
-    one that is empty has to be said.
+    one that is empty has to be said. `embedding` tells how it is asked for vectors, if it makes
+    any.
     """
 
     name: str
@@ -39,6 +45,7 @@ class ChatServer:
     needs_key: bool = True
     key_header: str = "authorization"
     dialect: ChatDialect = _USUAL
+    embedding: EmbeddingDialect | None = None
 
     @property
     def base_url_variable(self) -> str:
@@ -53,6 +60,7 @@ CHAT_SERVERS: Final[tuple[ChatServer, ...]] = (
         base_url="https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
         key_variable="DASHSCOPE_API_KEY",
         made_at="https://modelstudio.console.alibabacloud.com",
+        embedding=EmbeddingDialect(max_values_per_call=10),
     ),
     ChatServer(
         name="azure",
@@ -62,6 +70,7 @@ CHAT_SERVERS: Final[tuple[ChatServer, ...]] = (
         made_at="https://portal.azure.com",
         key_header="api-key",
         dialect=_COMPLETION,
+        embedding=_VECTORS,
     ),
     ChatServer(
         name="cerebras",
@@ -77,6 +86,7 @@ CHAT_SERVERS: Final[tuple[ChatServer, ...]] = (
         base_url="https://api.deepinfra.com/v1/openai",
         key_variable="DEEPINFRA_API_KEY",
         made_at="https://deepinfra.com/dash/api_keys",
+        embedding=_VECTORS,
     ),
     ChatServer(
         name="deepseek",
@@ -92,6 +102,7 @@ CHAT_SERVERS: Final[tuple[ChatServer, ...]] = (
         base_url="https://api.fireworks.ai/inference/v1",
         key_variable="FIREWORKS_API_KEY",
         made_at="https://app.fireworks.ai/settings/users/api-keys",
+        embedding=_VECTORS,
     ),
     ChatServer(
         name="groq",
@@ -112,11 +123,13 @@ CHAT_SERVERS: Final[tuple[ChatServer, ...]] = (
         name="llama-cpp",
         summary="the server of llama.cpp",
         base_url="http://localhost:8080/v1",
+        embedding=_VECTORS,
     ),
     ChatServer(
         name="lm-studio",
         summary="LM Studio",
         base_url="http://localhost:1234/v1",
+        embedding=_VECTORS,
     ),
     ChatServer(
         name="mistral",
@@ -133,6 +146,7 @@ CHAT_SERVERS: Final[tuple[ChatServer, ...]] = (
             document_form="document_url",
             fetched_urls=(("image/*", WEB), ("application/pdf", WEB)),
         ),
+        embedding=EmbeddingDialect(max_values_per_call=32, dimensions_name="output_dimension"),
     ),
     ChatServer(
         name="moonshot",
@@ -145,6 +159,7 @@ CHAT_SERVERS: Final[tuple[ChatServer, ...]] = (
         name="ollama",
         summary="Ollama",
         base_url="http://localhost:11434/v1",
+        embedding=_VECTORS,
     ),
     ChatServer(
         name="openai-compatible",
@@ -152,6 +167,7 @@ CHAT_SERVERS: Final[tuple[ChatServer, ...]] = (
         base_url="",
         key_variable="OPENAI_COMPATIBLE_API_KEY",
         needs_key=False,
+        embedding=_VECTORS,
     ),
     ChatServer(
         name="openrouter",
@@ -159,6 +175,7 @@ CHAT_SERVERS: Final[tuple[ChatServer, ...]] = (
         base_url="https://openrouter.ai/api/v1",
         key_variable="OPENROUTER_API_KEY",
         made_at="https://openrouter.ai/keys",
+        embedding=_VECTORS,
     ),
     ChatServer(
         name="perplexity",
@@ -173,11 +190,13 @@ CHAT_SERVERS: Final[tuple[ChatServer, ...]] = (
         base_url="https://api.together.xyz/v1",
         key_variable="TOGETHER_API_KEY",
         made_at="https://api.together.ai/settings/api-keys",
+        embedding=_VECTORS,
     ),
     ChatServer(
         name="vllm",
         summary="vLLM",
         base_url="http://localhost:8000/v1",
+        embedding=_VECTORS,
     ),
     ChatServer(
         name="xai",
@@ -214,21 +233,33 @@ def chat_model(
     Raises:
         UsageError: there is no such server, or a key or an address is missing or wrong.
     """
-    entry = _entry(server)
+    entry = chat_server(server)
+    understood = evolve(dialect or entry.dialect, provider=entry.name)
+    endpoint = server_endpoint(entry, model_id, understood, options)
+    return HttpModel(CHAT_CODEC, endpoint, connections_of(options))
+
+
+def server_endpoint(
+    entry: ChatServer, model_id: str, dialect: D, options: ConnectionOptions
+) -> Endpoint[D]:
+    """A model of a server, by what is given, else by the environment, and then by the table.
+
+    Raises:
+        UsageError: a key or an address is missing or wrong.
+    """
     given = options.get("base_url") or os.environ.get(entry.base_url_variable)
     base_url = (given or entry.base_url).strip()
     if not base_url:
         raise UsageError(
-            f"{server}/{model_id} needs an address: set the environment variable "
+            f"{entry.name}/{model_id} needs an address: set the environment variable "
             f"{entry.base_url_variable} to that of the server, such as http://localhost:8080/v1. "
             f"In Python, base_url=… does it too."
         )
     key = _key(entry, model_id, options.get("api_key"))
     scheme = "Bearer " if entry.key_header == "authorization" else ""
-    return http_model(
-        CHAT_CODEC,
+    return endpoint_of(
         model_id,
-        evolve(dialect or entry.dialect, provider=entry.name),
+        dialect,
         base_url=base_url,
         headers={entry.key_header: f"{scheme}{key}" if key else None},
         options=options,
@@ -247,7 +278,12 @@ def _key(entry: ChatServer, model_id: str, given: str | None) -> str:
     )
 
 
-def _entry(name: str) -> ChatServer:
+def chat_server(name: str) -> ChatServer:
+    """The server of a name.
+
+    Raises:
+        UsageError: there is none.
+    """
     for entry in CHAT_SERVERS:
         if entry.name == name:
             return entry

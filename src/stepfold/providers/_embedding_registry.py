@@ -1,11 +1,11 @@
 """Embedding and reranking models by name, such as `openai/text-embedding-3-small`."""
 
-import os
 import re
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from stepfold.ports import EmbeddingModel, RerankingModel
+from stepfold.providers._chat_servers import CHAT_SERVERS, ChatServer
 from stepfold.values import UsageError
 
 M = TypeVar("M")
@@ -19,18 +19,13 @@ def _openai(model_id: str) -> EmbeddingModel:
     return openai_embedding(model_id)
 
 
-def _openai_compatible(model_id: str) -> EmbeddingModel:
-    from stepfold.providers.openai_embeddings import openai_compatible_embedding
+def _of_chat_server(server: ChatServer) -> Callable[[str], EmbeddingModel]:
+    def make(model_id: str) -> EmbeddingModel:
+        from stepfold.providers.openai_embeddings import embedding_model
 
-    base_url = os.environ.get("OPENAI_COMPATIBLE_BASE_URL", "").strip()
-    if not base_url:
-        raise UsageError(
-            f"openai-compatible/{model_id} needs an address: set the environment variable "
-            f"OPENAI_COMPATIBLE_BASE_URL to that of the server, such as http://localhost:8080/v1. "
-            f"In Python, openai_compatible_embedding({model_id!r}, base_url=…) does it too."
-        )
-    key = os.environ.get("OPENAI_COMPATIBLE_API_KEY")
-    return openai_compatible_embedding(model_id, base_url=base_url, api_key=key)
+        return embedding_model(server.name, model_id)
+
+    return make
 
 
 def _cohere_embedding(model_id: str) -> EmbeddingModel:
@@ -55,7 +50,7 @@ _EMBEDDING: Mapping[str, Callable[[str], EmbeddingModel]] = {
     "cohere": _cohere_embedding,
     "google": _google,
     "openai": _openai,
-    "openai-compatible": _openai_compatible,
+    **{one.name: _of_chat_server(one) for one in CHAT_SERVERS if one.embedding is not None},
 }
 _RERANKING: Mapping[str, Callable[[str], RerankingModel]] = {"cohere": _cohere_reranking}
 
@@ -86,6 +81,6 @@ def _resolved(name: str, makers: Mapping[str, Callable[[str], M]], what: str, ex
     if match is None or make is None:
         raise UsageError(
             f"expected {what} as provider/model, such as {example}, got {name!r}; "
-            f"providers: {', '.join(makers)}"
+            f"providers: {', '.join(sorted(makers))}"
         )
     return make(match[2])

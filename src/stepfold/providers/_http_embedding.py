@@ -32,10 +32,14 @@ R = TypeVar("R")
 @final
 @frozen(order=False, kw_only=True)
 class EmbeddingDialect:
-    """Who runs an embedding or reranking model, and how many texts one call of it may hold."""
+    """Who runs an embedding or reranking model, and how many texts one call of it may hold.
+
+    `dimensions_name` is how a server with `/embeddings` is told of the dimensions.
+    """
 
     provider: str = "openai-compatible"
     max_values_per_call: int | None = None
+    dimensions_name: str = "dimensions"
     fetched_urls: tuple[tuple[str, str], ...] = ()
 
 

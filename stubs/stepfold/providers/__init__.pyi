@@ -33,7 +33,11 @@ from stepfold.providers.cohere_embeddings import cohere_embedding, cohere_rerank
 from stepfold.providers.google_embeddings import google_embedding
 from stepfold.providers.google_generate import GoogleDialect, GoogleModel, google
 from stepfold.providers.openai_chat import ChatDialect, ChatModel, openai, openai_compatible
-from stepfold.providers.openai_embeddings import openai_compatible_embedding, openai_embedding
+from stepfold.providers.openai_embeddings import (
+    embedding_model,
+    openai_compatible_embedding,
+    openai_embedding,
+)
 from stepfold.providers.responses import (
     ResponsesDialect,
     ResponsesModel,
@@ -84,6 +88,7 @@ __all__ = (
     "cohere_embedding",
     "cohere_reranking",
     "custom_provider",
+    "embedding_model",
     "gateway",
     "google",
     "google_embedding",

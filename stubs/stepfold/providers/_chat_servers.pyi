@@ -2,6 +2,7 @@ from typing import Final, final
 from attrs import frozen
 from typing_extensions import Unpack
 from stepfold.providers._endpoint import ConnectionOptions
+from stepfold.providers._http_embedding import EmbeddingDialect
 from stepfold.providers.openai_chat import ChatDialect, ChatModel
 
 _USUAL: Final = ChatDialect()
@@ -17,6 +18,7 @@ class ChatServer:
     needs_key: bool = True
     key_header: str = "authorization"
     dialect: ChatDialect = _USUAL
+    embedding: EmbeddingDialect | None = None
 
     @property
     def base_url_variable(self) -> str: ...

@@ -16,6 +16,7 @@ R = TypeVar("R")
 class EmbeddingDialect:
     provider: str = "openai-compatible"
     max_values_per_call: int | None = None
+    dimensions_name: str = "dimensions"
     fetched_urls: tuple[tuple[str, str], ...] = ()
 
 class EncodeCall(Protocol[Q_contra]):

@@ -25,7 +25,7 @@ def encode_embedding(request: EmbeddingRequest, endpoint: Endpoint[EmbeddingDial
     body = {
         "model": endpoint.model_id,
         "input": request.values,
-        "dimensions": request.dimensions,
+        endpoint.dialect.dimensions_name: request.dimensions,
         "encoding_format": "float",
     }
     return json_call(request, endpoint, "embeddings", body)

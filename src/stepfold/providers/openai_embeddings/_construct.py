@@ -9,9 +9,11 @@ from stepfold.providers._http_embedding import AnswerCodec, EmbeddingDialect, Ht
 from stepfold.providers._openai import openai_endpoint
 from stepfold.providers.openai_embeddings._codec import decode_embedding, encode_embedding
 
-_CODEC: AnswerCodec[EmbeddingRequest, EmbeddingReply] = AnswerCodec(
+EMBEDDING_CODEC: AnswerCodec[EmbeddingRequest, EmbeddingReply] = AnswerCodec(
     encode_embedding, decode_embedding
 )
+"""OpenAI's `/embeddings`."""
+
 _OPENAI = EmbeddingDialect(provider="openai", max_values_per_call=2048)
 
 
@@ -33,7 +35,7 @@ def openai_embedding(
     endpoint = openai_endpoint(
         model_id, _OPENAI, options, organization=organization, project=project
     )
-    return HttpEmbeddingModel(_CODEC, endpoint, connections_of(options))
+    return HttpEmbeddingModel(EMBEDDING_CODEC, endpoint, connections_of(options))
 
 
 def openai_compatible_embedding(
@@ -60,4 +62,4 @@ def openai_compatible_embedding(
         headers={"authorization": f"Bearer {key}" if key else None},
         options=options,
     )
-    return HttpEmbeddingModel(_CODEC, endpoint, connections_of(options))
+    return HttpEmbeddingModel(EMBEDDING_CODEC, endpoint, connections_of(options))
