@@ -1,5 +1,6 @@
 """A server that is a function: what tests of models over HTTP share."""
 
+import json
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from typing import TypeVar
 
@@ -45,6 +46,24 @@ class Pieces(httpx.AsyncByteStream, httpx.SyncByteStream):
     @override
     async def aclose(self) -> None:
         self.was_closed = True
+
+
+class Server:
+    """Keeps what it was asked, and says the same to everything."""
+
+    def __init__(
+        self, answer: object, status: int = 200, headers: dict[str, str] | None = None
+    ) -> None:
+        self.answer = answer
+        self.status = status
+        self.told = {"x-request-id": "r-1", **(headers or {})}
+        self.asked: list[tuple[str, object]] = []
+        self.headers: list[dict[str, str]] = []
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.asked.append((str(request.url), json.loads(request.content)))
+        self.headers.append(dict(request.headers))
+        return httpx.Response(self.status, json=self.answer, headers=self.told)
 
 
 def served(handler: Handler, base_url: str = "http://x/v1") -> ConnectionOptions:

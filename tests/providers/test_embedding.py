@@ -28,7 +28,7 @@ from stepfold.providers import (
 )
 from stepfold.shell import embed, embed_many, embed_sync, rerank
 from stepfold.values import Failure, JsonText, ModelError, Success, Usage, UsageError
-from tests.providers._served import KEY, served
+from tests.providers._served import KEY, Server, served
 
 FOLDER = Path(os.environ.get("STEPFOLD_RECORDINGS", ""), "vercel", "cohere")
 
@@ -39,21 +39,6 @@ recorded = pytest.mark.skipif(
     not (FOLDER / "cohere-embedding.json").is_file(),
     reason="STEPFOLD_RECORDINGS names no folder of recordings",
 )
-
-
-class Server:
-    """Keeps what it was asked, and says the same to everything."""
-
-    def __init__(self, answer: object, status: int = 200) -> None:
-        self.answer = answer
-        self.status = status
-        self.asked: list[tuple[str, object]] = []
-        self.headers: list[dict[str, str]] = []
-
-    def __call__(self, request: httpx.Request) -> httpx.Response:
-        self.asked.append((str(request.url), json.loads(request.content)))
-        self.headers.append(dict(request.headers))
-        return httpx.Response(self.status, json=self.answer, headers={"x-request-id": "r-1"})
 
 
 VECTORS = {
@@ -417,7 +402,7 @@ def test_a_name_that_stands_for_nothing_is_told(monkeypatch: pytest.MonkeyPatch)
 
     with pytest.raises(UsageError, match="expected an embedding model as provider/model, such as"):
         resolve_embedding_model("text-embedding-3-small")
-    with pytest.raises(UsageError, match=r"providers: cohere$"):
+    with pytest.raises(UsageError, match=r"providers: bedrock, cohere$"):
         resolve_reranking_model("openai/x")
     with pytest.raises(UsageError, match="OPENAI_API_KEY"):
         resolve_embedding_model("openai/x")

@@ -65,6 +65,7 @@ if TYPE_CHECKING:
         ConverseModel,
         bedrock,
     )
+    from stepfold.providers.bedrock_embeddings import bedrock_embedding, bedrock_reranking
     from stepfold.providers.cohere_chat import (
         CohereDialect,
         CohereModel,
@@ -133,6 +134,8 @@ __all__ = (
     "WireDecoder",
     "anthropic",
     "bedrock",
+    "bedrock_embedding",
+    "bedrock_reranking",
     "chat_model",
     "cohere",
     "cohere_embedding",
@@ -185,6 +188,7 @@ _ROOMS: Final = {
         "ConverseModel",
         "bedrock",
     ),
+    "bedrock_embeddings": ("bedrock_embedding", "bedrock_reranking"),
     "cohere_chat": ("CohereDialect", "CohereModel", "cohere"),
     "cohere_embeddings": ("cohere_embedding", "cohere_reranking"),
     "google_embeddings": ("google_embedding",),

@@ -13,6 +13,18 @@ M = TypeVar("M")
 _NAME = re.compile(r"([^/:\s]+)[/:](\S+)")
 
 
+def _bedrock_embedding(model_id: str) -> EmbeddingModel:
+    from stepfold.providers.bedrock_embeddings import bedrock_embedding
+
+    return bedrock_embedding(model_id)
+
+
+def _bedrock_reranking(model_id: str) -> RerankingModel:
+    from stepfold.providers.bedrock_embeddings import bedrock_reranking
+
+    return bedrock_reranking(model_id)
+
+
 def _openai(model_id: str) -> EmbeddingModel:
     from stepfold.providers.openai_embeddings import openai_embedding
 
@@ -47,12 +59,16 @@ def _google(model_id: str) -> EmbeddingModel:
 
 
 _EMBEDDING: Mapping[str, Callable[[str], EmbeddingModel]] = {
+    "bedrock": _bedrock_embedding,
     "cohere": _cohere_embedding,
     "google": _google,
     "openai": _openai,
     **{one.name: _of_chat_server(one) for one in CHAT_SERVERS if one.embedding is not None},
 }
-_RERANKING: Mapping[str, Callable[[str], RerankingModel]] = {"cohere": _cohere_reranking}
+_RERANKING: Mapping[str, Callable[[str], RerankingModel]] = {
+    "bedrock": _bedrock_reranking,
+    "cohere": _cohere_reranking,
+}
 
 
 def resolve_embedding_model(name: str) -> EmbeddingModel:

@@ -1,7 +1,7 @@
 """Embedding and reranking models over HTTP: a pure codec each, and one way to every server."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Generic, Protocol, TypeVar, final
 
 from attrs import frozen
@@ -17,7 +17,7 @@ from stepfold.ports import (
 from stepfold.providers._endpoint import Endpoint
 from stepfold.providers._http_caller import HttpCaller, WireCall, refuse_errors, secrets_of
 from stepfold.providers._json import array_of
-from stepfold.providers._replies import shown_headers
+from stepfold.providers._replies import shown_headers, violation
 from stepfold.providers._requests import given_options, request_headers
 from stepfold.providers._wire import to_wire
 from stepfold.transport import HttpConnections, HttpRequest, send
@@ -82,9 +82,9 @@ class _Answering(HttpCaller[EmbeddingDialect], Generic[Q, R]):
         self._codec = codec
 
     async def _answer(self, request: Q) -> R:
-        call = self._codec.encode(request, self._endpoint)
-        response = await send(call.request, self._connections)
-        secrets = secrets_of(call.request)
+        asked = self._signed(self._codec.encode(request, self._endpoint).request)
+        response = await send(asked, self._connections)
+        secrets = secrets_of(asked)
         refuse_errors(response, secrets)
         headers = shown_headers(response.headers)
         provider = self._endpoint.dialect.provider
@@ -172,6 +172,17 @@ def vector_of(value: object) -> Embedding | None:
     numbers = array_of(value)
     vector = tuple(float(one) for one in numbers if _is_number(one))
     return vector if vector and len(vector) == len(numbers) else None
+
+
+def vectors_of(values: Iterable[object]) -> Outcome[tuple[Embedding, ...], ModelErrorReason]:
+    """A vector of each JSON array, unless one is none."""
+    vectors: list[Embedding] = []
+    for value in values:
+        vector = vector_of(value)
+        if vector is None:
+            return Failure(violation(f"the embedding {len(vectors)} is no array of numbers"))
+        vectors.append(vector)
+    return Success(tuple(vectors))
 
 
 def score_of(value: object) -> float | None:

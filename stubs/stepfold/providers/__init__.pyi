@@ -28,6 +28,7 @@ from stepfold.providers.bedrock_converse import (
     ConverseModel,
     bedrock,
 )
+from stepfold.providers.bedrock_embeddings import bedrock_embedding, bedrock_reranking
 from stepfold.providers.cohere_chat import CohereDialect, CohereModel, cohere
 from stepfold.providers.cohere_embeddings import cohere_embedding, cohere_reranking
 from stepfold.providers.google_embeddings import google_embedding
@@ -83,6 +84,8 @@ __all__ = (
     "WireDecoder",
     "anthropic",
     "bedrock",
+    "bedrock_embedding",
+    "bedrock_reranking",
     "chat_model",
     "cohere",
     "cohere_embedding",

@@ -9,6 +9,7 @@ from stepfold.providers.bedrock_converse._construct import (
     CONVERSE_CODEC,
     ConverseModel,
     bedrock,
+    bedrock_endpoint,
 )
 from stepfold.providers.bedrock_converse._encode import (
     encode_request,
@@ -36,6 +37,7 @@ __all__ = (
     "ConverseDialect",
     "ConverseModel",
     "bedrock",
+    "bedrock_endpoint",
     "converse_decoder",
     "converse_dialect",
     "decode_reply",

@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from typing_extensions import Unpack
 
-from stepfold.providers._endpoint import ConnectionOptions, SignRequest
+from stepfold.providers._endpoint import ConnectionOptions, Dialect, Endpoint, SignRequest
 from stepfold.providers._http_caller import connections_of, endpoint_of
 from stepfold.providers._http_model import HttpModel, WireCodec
 from stepfold.providers.bedrock_converse._encode import encode_request
@@ -15,6 +15,8 @@ from stepfold.providers.bedrock_converse._reply import decode_reply
 from stepfold.providers.bedrock_converse._sigv4 import AwsCredentials, AwsSigner
 from stepfold.providers.bedrock_converse._stream import converse_decoder
 from stepfold.values import UsageError
+
+D = TypeVar("D", bound=Dialect)
 
 ConverseModel: TypeAlias = HttpModel[ConverseDialect]
 """A model that speaks Amazon Bedrock's Converse."""
@@ -45,6 +47,24 @@ def bedrock(
         UsageError: there are no credentials or no region, or the address is not one of http or
             https.
     """
+    understood = dialect or converse_dialect(model_id)
+    endpoint = bedrock_endpoint(model_id, understood, options, region, credentials)
+    return HttpModel(CONVERSE_CODEC, endpoint, connections_of(options))
+
+
+def bedrock_endpoint(
+    model_id: str,
+    dialect: D,
+    options: ConnectionOptions,
+    region: str | None,
+    credentials: AwsCredentials | Callable[[], AwsCredentials] | None,
+) -> Endpoint[D]:
+    """A model of Amazon Bedrock, by what is given, else by the environment.
+
+    Raises:
+        UsageError: there are no credentials or no region, or the address is not one of http or
+            https.
+    """
     place = (region or _found("AWS_REGION") or _found("AWS_DEFAULT_REGION")).strip()
     if not place:
         raise UsageError(
@@ -59,15 +79,14 @@ def bedrock(
         sign = AwsSigner(credentials or _credentials_found(model_id), place)
     domain = "amazonaws.com.cn" if place.startswith("cn-") else "amazonaws.com"
     address = options.get("base_url") or _found("AWS_ENDPOINT_URL_BEDROCK_RUNTIME")
-    endpoint = endpoint_of(
+    return endpoint_of(
         model_id,
-        dialect or converse_dialect(model_id),
+        dialect,
         base_url=address or f"https://bedrock-runtime.{place}.{domain}",
         headers={"authorization": f"Bearer {key}" if key else None},
         options=options,
         sign=sign,
     )
-    return HttpModel(CONVERSE_CODEC, endpoint, connections_of(options))
 
 
 def _found(variable: str) -> str:

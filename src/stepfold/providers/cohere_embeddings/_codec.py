@@ -5,7 +5,6 @@ A model of Cohere wants to know what its vectors are for: `input_type` is `searc
 """
 
 from stepfold.ports import (
-    Embedding,
     EmbeddingReply,
     EmbeddingRequest,
     Ranked,
@@ -14,7 +13,7 @@ from stepfold.ports import (
 )
 from stepfold.providers._endpoint import Endpoint
 from stepfold.providers._http_caller import WireCall
-from stepfold.providers._http_embedding import EmbeddingDialect, json_call, score_of, vector_of
+from stepfold.providers._http_embedding import EmbeddingDialect, json_call, score_of, vectors_of
 from stepfold.providers._json import array_of, count_of, is_object, object_of, text_of
 from stepfold.providers._replies import kept_json, reply_object, violation
 from stepfold.values import (
@@ -55,15 +54,12 @@ def decode_embedding(
     if isinstance(found, Failure):
         return found
     answer = found.unwrap()
-    vectors: list[Embedding] = []
-    for item in array_of(object_of(answer.get("embeddings")).get("float")):
-        vector = vector_of(item)
-        if vector is None:
-            return Failure(violation(f"the embedding {len(vectors)} is no array of numbers"))
-        vectors.append(vector)
+    vectors = vectors_of(array_of(object_of(answer.get("embeddings")).get("float")))
+    if isinstance(vectors, Failure):
+        return vectors
     return Success(
         EmbeddingReply(
-            tuple(vectors),
+            vectors.unwrap(),
             _usage(answer),
             response=ResponseInfo(text_of(answer.get("id")), headers=headers),
             provider_metadata=_billed(answer, provider),

@@ -1,12 +1,12 @@
 """Google's `batchEmbedContents`, out and in: a request in the request for each text."""
 
-from stepfold.ports import Embedding, EmbeddingReply, EmbeddingRequest
+from stepfold.ports import EmbeddingReply, EmbeddingRequest
 from stepfold.providers._endpoint import Endpoint
 from stepfold.providers._google import google_name, google_path
 from stepfold.providers._http_caller import WireCall
-from stepfold.providers._http_embedding import EmbeddingDialect, posted, said, vector_of
+from stepfold.providers._http_embedding import EmbeddingDialect, posted, said, vectors_of
 from stepfold.providers._json import array_of, count_of, object_of
-from stepfold.providers._replies import reply_object, violation
+from stepfold.providers._replies import reply_object
 from stepfold.providers._requests import given_options
 from stepfold.values import (
     Failure,
@@ -51,15 +51,14 @@ def decode_embedding(
     if isinstance(found, Failure):
         return found
     answer = found.unwrap()
-    vectors: list[Embedding] = []
-    for item in array_of(answer.get("embeddings")):
-        vector = vector_of(object_of(item).get("values"))
-        if vector is None:
-            return Failure(violation(f"the embedding {len(vectors)} is no array of numbers"))
-        vectors.append(vector)
+    vectors = vectors_of(
+        object_of(item).get("values") for item in array_of(answer.get("embeddings"))
+    )
+    if isinstance(vectors, Failure):
+        return vectors
     tokens = count_of(object_of(answer.get("usageMetadata")).get("promptTokenCount"))
     return Success(
         EmbeddingReply(
-            tuple(vectors), Usage(input_tokens=tokens), response=ResponseInfo(headers=headers)
+            vectors.unwrap(), Usage(input_tokens=tokens), response=ResponseInfo(headers=headers)
         )
     )

@@ -1,4 +1,9 @@
-from stepfold.providers.bedrock_converse._construct import CONVERSE_CODEC, ConverseModel, bedrock
+from stepfold.providers.bedrock_converse._construct import (
+    CONVERSE_CODEC,
+    ConverseModel,
+    bedrock,
+    bedrock_endpoint,
+)
 from stepfold.providers.bedrock_converse._encode import encode_request
 from stepfold.providers.bedrock_converse._options import ConverseDialect, converse_dialect
 from stepfold.providers.bedrock_converse._reply import decode_reply
@@ -12,6 +17,7 @@ __all__ = (
     "ConverseDialect",
     "ConverseModel",
     "bedrock",
+    "bedrock_endpoint",
     "converse_decoder",
     "converse_dialect",
     "decode_reply",
