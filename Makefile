@@ -10,8 +10,11 @@ GATED := $(PURE),src/stepfold/ports/*
 # The theme's notice about its own future is no news to a build.
 export NO_MKDOCS_2_WARNING := 1
 
+# What runs side by side is shown one after the other, by a make that knows how.
+APART := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
+
 .DEFAULT_GOAL := help
-.PHONY: help demo check lint types api contracts test test-wire test-versions nightly kill kill-workers bench docs stubs clean
+.PHONY: help demo check lint types api contracts test test-examples test-properties test-wire test-versions nightly kill kill-workers bench docs stubs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,10 +50,18 @@ contracts: $(READY)
 	$(RUN) pytest -q tests/contracts
 
 test: check ## Everything a change must pass
-	$(RUN) coverage run -m pytest --ignore=tests/contracts
-	HYPOTHESIS_PROFILE=ci $(RUN) coverage run --append -m pytest properties
+	rm -f .coverage .coverage.*
+	$(MAKE) --jobs=2 $(APART) test-examples test-properties
+	$(RUN) coverage combine --quiet
 	$(RUN) coverage report --include='$(GATED)' --fail-under=100
 	$(RUN) mkdocs build --quiet --strict
+
+# These two know nothing of each other: side by side they take as long as the longer one.
+test-examples: $(READY)
+	COVERAGE_FILE=.coverage.examples $(RUN) coverage run -m pytest --ignore=tests/contracts
+
+test-properties: $(READY)
+	COVERAGE_FILE=.coverage.properties HYPOTHESIS_PROFILE=ci $(RUN) coverage run -m pytest properties
 
 test-wire: $(READY) ## Real clients and servers, on this machine only
 	$(RUN) pytest tests/wire -m wire
