@@ -48,13 +48,14 @@ class Span:
 
 
 def spans_of(recording: Recording) -> tuple[Span, ...]:
-    """What was at work, in the order in which it began."""
+    """What was at work, in the order in which it began; of one instant, in the order of calls."""
     models = {step.step: step.model for step in recording.steps}
     found = _Reader(recording.header.at, models)
     for number, record in enumerate(recording.records, start=2):
         found.read(number, record)
     found.lose(len(recording.records) + 1)
-    return tuple(sorted(found.spans, key=lambda span: (span.started, span.record)))
+    ordered = sorted(found.spans, key=lambda it: (it[1].started, it[1].step, it[0]))
+    return tuple(span for _, span in ordered)
 
 
 @final
@@ -62,7 +63,7 @@ class _Reader:
     """Goes through the records, and keeps what is at work meanwhile."""
 
     def __init__(self, at: Instant, models: Mapping[int, str]) -> None:
-        self.spans: list[Span] = []
+        self.spans: list[tuple[tuple[bool, int], Span]] = []  # each with its place in its step
         self._at = at
         self._since = at
         self._models = models
@@ -93,19 +94,18 @@ class _Reader:
                 name = key_text(key) if call is None else call.tool_name
                 end: SpanEnd = "failed" if isinstance(outcome, ToolFailed) else "ok"
                 ended = self._at
-                self.spans.append(
-                    Span(
-                        "tool",
-                        key.step,
-                        name,
-                        event.started,
-                        ended,
-                        end,
-                        number,
-                        call=call,
-                        event=event,
-                    )
+                span = Span(
+                    "tool",
+                    key.step,
+                    name,
+                    event.started,
+                    ended,
+                    end,
+                    number,
+                    call=call,
+                    event=event,
                 )
+                self.spans.append(((True, key.index), span))
             case Resumed():
                 self.lose(number)
             case _:
@@ -129,7 +129,8 @@ class _Reader:
         name = "pause"
         if kind == "model":
             name = self._model or self._models.get(step, "model")
-        self.spans.append(Span(kind, step, name, started, self._at, end, number, event=event))
+        span = Span(kind, step, name, started, self._at, end, number, event=event)
+        self.spans.append(((False, number), span))
 
     def _call(self, key: CallKey) -> ToolCall | None:
         first = CallKey(key.step, key.index, 0)
@@ -140,9 +141,8 @@ class _Reader:
         for key, started in self._running.items():
             call = self._call(key)
             name = key_text(key) if call is None else call.tool_name
-            self.spans.append(
-                Span("tool", key.step, name, started, self._at, "lost", number, call=call)
-            )
+            span = Span("tool", key.step, name, started, self._at, "lost", number, call=call)
+            self.spans.append(((True, key.index), span))
         self._running.clear()
 
 
