@@ -402,7 +402,7 @@ def test_a_name_that_stands_for_nothing_is_told(monkeypatch: pytest.MonkeyPatch)
 
     with pytest.raises(UsageError, match="expected an embedding model as provider/model, such as"):
         resolve_embedding_model("text-embedding-3-small")
-    with pytest.raises(UsageError, match=r"providers: bedrock, cohere$"):
+    with pytest.raises(UsageError, match=r"providers: bedrock, cohere, gateway$"):
         resolve_reranking_model("openai/x")
     with pytest.raises(UsageError, match="OPENAI_API_KEY"):
         resolve_embedding_model("openai/x")

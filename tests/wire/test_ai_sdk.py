@@ -13,7 +13,8 @@ import pytest
 from typing_extensions import TypeIs
 
 from stepfold.loop import fold_parts
-from stepfold.providers import gateway
+from stepfold.ports import EmbeddingRequest, RerankingRequest
+from stepfold.providers import ai_gateway, gateway, gateway_embedding, gateway_reranking
 from stepfold.providers._failures import reason_of_response
 from stepfold.providers.ai_gateway import decode_reply, encode_request, gateway_decoder
 from stepfold.shell import AnyTool
@@ -204,6 +205,65 @@ CALLS: list[tuple[ModelRequest, Json]] = [
         },
     ),
 ]
+
+
+def test_vectors_and_rankings_are_asked_for_as_by_its_own_client(ai_sdk: Run) -> None:
+    """Body, address and headers, and what is made of the answer."""
+    vectors: Json = {"embeddings": [[1, 2], [3, 4]], "usage": {"tokens": 5}}
+    ranking: Json = {"ranking": [{"index": 1, "relevanceScore": 0.5}]}
+    options = json.loads(OPTIONS)
+    jobs: list[Json] = [
+        {
+            "provider": "gateway",
+            "kind": "embedding",
+            "model": "openai/m",
+            "call": {"values": ["a", "b"], "dimensions": 2, "providerOptions": options},
+            "answer": json.dumps(vectors),
+        },
+        {
+            "provider": "gateway",
+            "kind": "reranking",
+            "model": "cohere/m",
+            "call": {
+                "documents": {"type": "text", "values": ["a", "b"]},
+                "query": "b",
+                "topN": 1,
+                "providerOptions": options,
+            },
+            "answer": json.dumps(ranking),
+        },
+    ]
+    given = JsonText(OPTIONS)
+    calls = (
+        ai_gateway.encode_embedding(
+            EmbeddingRequest(("a", "b"), dimensions=2, provider_options=given),
+            gateway_embedding("openai/m", api_key="key").endpoint,
+        ),
+        ai_gateway.encode_reranking(
+            RerankingRequest("b", ("a", "b"), top_n=1, provider_options=given),
+            gateway_reranking("cohere/m", api_key="key").endpoint,
+        ),
+    )
+    embedded, ranked = ai_sdk(jobs)
+    for call, result in zip(calls, (embedded, ranked), strict=True):
+        sent = result["sent"]
+        assert isinstance(sent, list)
+        headers = {name: value for name, value in call.request.headers if name != "accept"}
+
+        assert json.loads(call.request.body) == sent[0]["body"]
+        assert call.request.url == sent[0]["url"]
+        assert headers | {"user-agent": ""} == sent[0]["headers"] | {"user-agent": ""}
+
+    theirs, made = embedded["made"], ranked["made"]
+    assert is_object(theirs)
+    assert is_object(made)
+    ours = ai_gateway.decode_embedding(json.dumps(vectors).encode(), "gateway").unwrap()
+    assert [list(vector) for vector in ours.embeddings] == theirs["embeddings"]
+    assert {"tokens": ours.usage.input_tokens} == theirs["usage"]
+    read = ai_gateway.decode_reranking(json.dumps(ranking).encode(), "gateway").unwrap()
+    assert [{"index": one.index, "relevanceScore": one.score} for one in read.ranking] == made[
+        "ranking"
+    ]
 
 
 @pytest.mark.parametrize("stream", [False, True])

@@ -52,6 +52,8 @@ if TYPE_CHECKING:
         GatewayDialect,
         GatewayModel,
         gateway,
+        gateway_embedding,
+        gateway_reranking,
     )
     from stepfold.providers.anthropic_messages import (
         MessagesDialect,
@@ -143,6 +145,8 @@ __all__ = (
     "custom_provider",
     "embedding_model",
     "gateway",
+    "gateway_embedding",
+    "gateway_reranking",
     "google",
     "google_embedding",
     "http_model",
@@ -179,7 +183,13 @@ _ROOMS: Final = {
         "resolve_model",
     ),
     "_replies": ("reply_object", "violation"),
-    "ai_gateway": ("GatewayDialect", "GatewayModel", "gateway"),
+    "ai_gateway": (
+        "GatewayDialect",
+        "GatewayModel",
+        "gateway",
+        "gateway_embedding",
+        "gateway_reranking",
+    ),
     "anthropic_messages": ("MessagesDialect", "MessagesModel", "anthropic"),
     "bedrock_converse": (
         "AwsCredentials",

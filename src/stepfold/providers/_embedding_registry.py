@@ -52,6 +52,18 @@ def _cohere_reranking(model_id: str) -> RerankingModel:
     return cohere_reranking(model_id)
 
 
+def _gateway_embedding(model_id: str) -> EmbeddingModel:
+    from stepfold.providers.ai_gateway import gateway_embedding
+
+    return gateway_embedding(model_id)
+
+
+def _gateway_reranking(model_id: str) -> RerankingModel:
+    from stepfold.providers.ai_gateway import gateway_reranking
+
+    return gateway_reranking(model_id)
+
+
 def _google(model_id: str) -> EmbeddingModel:
     from stepfold.providers.google_embeddings import google_embedding
 
@@ -61,6 +73,7 @@ def _google(model_id: str) -> EmbeddingModel:
 _EMBEDDING: Mapping[str, Callable[[str], EmbeddingModel]] = {
     "bedrock": _bedrock_embedding,
     "cohere": _cohere_embedding,
+    "gateway": _gateway_embedding,
     "google": _google,
     "openai": _openai,
     **{one.name: _of_chat_server(one) for one in CHAT_SERVERS if one.embedding is not None},
@@ -68,6 +81,7 @@ _EMBEDDING: Mapping[str, Callable[[str], EmbeddingModel]] = {
 _RERANKING: Mapping[str, Callable[[str], RerankingModel]] = {
     "bedrock": _bedrock_reranking,
     "cohere": _cohere_reranking,
+    "gateway": _gateway_reranking,
 }
 
 

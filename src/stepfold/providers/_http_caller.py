@@ -28,6 +28,8 @@ _HARMLESS = frozenset(
     | {"x-amz-date"}
     | {"ai-gateway-auth-method", "ai-gateway-protocol-version", "ai-language-model-id"}
     | {"ai-language-model-specification-version", "ai-language-model-streaming"}
+    | {"ai-model-id", "ai-embedding-model-specification-version"}
+    | {"ai-reranking-model-specification-version"}
 )
 
 

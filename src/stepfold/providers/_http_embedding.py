@@ -157,14 +157,15 @@ def posted(
     endpoint: Endpoint[EmbeddingDialect],
     path: str,
     body: Mapping[str, object],
+    headers: Mapping[str, str] | None = None,
 ) -> WireCall:
-    """A call of JSON, as it is given.
+    """A call of JSON, as it is given; `headers` come after those of the request.
 
     Raises:
         UsageError: something has no JSON form.
     """
-    headers = tuple(request_headers(request, endpoint).items())
-    return WireCall(HttpRequest("POST", endpoint.under(path), headers, to_wire(body)))
+    told = tuple({**request_headers(request, endpoint), **(headers or {})}.items())
+    return WireCall(HttpRequest("POST", endpoint.under(path), told, to_wire(body)))
 
 
 def vector_of(value: object) -> Embedding | None:

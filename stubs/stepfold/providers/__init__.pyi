@@ -19,7 +19,13 @@ from stepfold.providers._registry import (
     resolve_model,
 )
 from stepfold.providers._replies import reply_object, violation
-from stepfold.providers.ai_gateway import GatewayDialect, GatewayModel, gateway
+from stepfold.providers.ai_gateway import (
+    GatewayDialect,
+    GatewayModel,
+    gateway,
+    gateway_embedding,
+    gateway_reranking,
+)
 from stepfold.providers.anthropic_messages import MessagesDialect, MessagesModel, anthropic
 from stepfold.providers.bedrock_converse import (
     AwsCredentials,
@@ -93,6 +99,8 @@ __all__ = (
     "custom_provider",
     "embedding_model",
     "gateway",
+    "gateway_embedding",
+    "gateway_reranking",
     "google",
     "google_embedding",
     "http_model",

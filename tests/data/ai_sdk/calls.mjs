@@ -40,6 +40,12 @@ async function done(job) {
     return new Response(job.answer, { status: job.status ?? 200, headers: { 'content-type': type } });
   };
   const make = await makers[job.provider]({ apiKey: 'key', fetch, ...(job.settings ?? {}) });
+  if (job.kind !== undefined) {
+    // A model of another kind, as the SDK calls it.
+    const other = make[`${job.kind}Model`](job.model);
+    const made = await (other.doEmbed ?? other.doRerank).call(other, job.call);
+    return { sent, made };
+  }
   const model = make(job.model);
   if (job.low) {
     // The model itself, as the SDK calls it: for tools, whose definitions are checked there.

@@ -7,20 +7,18 @@ from stepfold.providers._endpoint import Endpoint
 from stepfold.providers._http_caller import WireCall
 from stepfold.providers._requests import request_body, request_headers
 from stepfold.providers._wire import Fragment, FragmentMemo, to_wire
-from stepfold.providers.ai_gateway._options import GatewayDialect
+from stepfold.providers.ai_gateway._options import GatewayDialect, passed_options
 from stepfold.providers.ai_gateway._prompt import message_fragments
 from stepfold.providers.ai_gateway._tools import defined_tool, provider_tool_of
 from stepfold.transport import HttpRequest
 from stepfold.values import (
     CallSettings,
     JsonFormat,
-    JsonObject,
     ModelRequest,
     ModelWarning,
     NamedTool,
     ProviderTool,
     ToolDefinition,
-    UsageError,
 )
 
 SPECIFICATION = "4"
@@ -39,11 +37,6 @@ def encode_request(
     Raises:
         UsageError: the options of the request are no object.
     """
-    options = request.provider_options
-    if options is not None and not isinstance(options.value, JsonObject):
-        raise UsageError(
-            f"expected provider_options to be an object by provider, got {options.text[:200]}"
-        )
     warnings: list[ModelWarning] = []
     owner = endpoint.model_id.partition("/")[0]
     tools = [_tool_fragment(tool, owner) for tool in request.tools]
@@ -52,7 +45,7 @@ def encode_request(
         **_settings(request.settings),
         "toolChoice": _tool_choice(request),
         **_format(request.response_format),
-        **({} if options is None else {"providerOptions": options.value}),
+        **passed_options(request.provider_options),
         **({"headers": dict(request.headers)} if request.headers else {}),
         **({"includeRawChunks": False} if stream else {}),
     }

@@ -1,8 +1,11 @@
 """What the gateway understands, whatever the model behind it."""
 
+from collections.abc import Mapping
 from typing import final
 
 from attrs import frozen
+
+from stepfold.values import JsonObject, JsonText, UsageError
 
 
 @final
@@ -17,3 +20,18 @@ class GatewayDialect:
 
     provider: str = "gateway"
     fetched_urls: tuple[tuple[str, str], ...] = (("*", ".*"),)
+
+
+def passed_options(options: JsonText | None) -> Mapping[str, JsonObject]:
+    """The options of a request, for the gateway and every provider behind it, as a member.
+
+    Raises:
+        UsageError: they are no object.
+    """
+    if options is None:
+        return {}
+    if not isinstance(options.value, JsonObject):
+        raise UsageError(
+            f"expected provider_options to be an object by provider, got {options.text[:200]}"
+        )
+    return {"providerOptions": options.value}

@@ -1,4 +1,16 @@
-from stepfold.providers.ai_gateway._construct import GATEWAY_CODEC, GatewayModel, gateway
+from stepfold.providers.ai_gateway._construct import (
+    GATEWAY_CODEC,
+    GatewayModel,
+    gateway,
+    gateway_embedding,
+    gateway_reranking,
+)
+from stepfold.providers.ai_gateway._embedding import (
+    decode_embedding,
+    decode_reranking,
+    encode_embedding,
+    encode_reranking,
+)
 from stepfold.providers.ai_gateway._encode import encode_request
 from stepfold.providers.ai_gateway._options import GatewayDialect
 from stepfold.providers.ai_gateway._reply import decode_reply
@@ -8,8 +20,14 @@ __all__ = (
     "GATEWAY_CODEC",
     "GatewayDialect",
     "GatewayModel",
+    "decode_embedding",
     "decode_reply",
+    "decode_reranking",
+    "encode_embedding",
     "encode_request",
+    "encode_reranking",
     "gateway",
     "gateway_decoder",
+    "gateway_embedding",
+    "gateway_reranking",
 )
