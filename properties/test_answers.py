@@ -45,6 +45,8 @@ def written_answers(program: Program, world: World, state: LoopState) -> list[Me
         match request, world.reply_to(state, request):
             case OpenApproval(approval_id), ApprovalAnswered(_, _, approved, reason=reason):
                 parts.append(ApprovalResponse(approval_id, approved, reason=reason))
+                if request.call.provider_executed:
+                    continue
                 if approved and not program.tools[request.call.tool_name].executes:
                     parts.append(result_of(request, client_outcome(world, state, request)))
             case OpenCall(), ToolReturned(_, outcome):

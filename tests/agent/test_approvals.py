@@ -331,3 +331,49 @@ def test_a_policy_that_waits_needs_an_event_loop() -> None:
 
     with pytest.raises(sf.UsageError, match="event loop"):
         sf.drive_sync(agent.program, first, agent.runtime())
+
+
+# --- the provider's own requests --------------------------------------------------------------
+
+MAIL = sf.ToolCall("mcpr_1", "mail", '{"to":"Ann"}', provider_executed=True)
+MAY_IT = reply("May I?", MAIL, sf.ApprovalRequest("mcpr_1", "mcpr_1"))
+
+
+@pytest.mark.parametrize("approved", [True, False])
+async def test_a_provider_that_asks_is_answered_by_a_person(approved: bool) -> None:
+    """The run rests, and the model hears the answer; no tool of that name runs here."""
+
+    @sf.tool
+    def mail(to: str) -> str:
+        raise AssertionError(to)
+
+    model = ScriptedModel([MAY_IT, reply("So be it.")])
+    agent = sf.Agent(model=model, tools=[mail])
+    blocked = await agent.generate("Write to Ann.")
+    [request] = blocked.open_approvals
+    assert isinstance(blocked.end, sf.Blocked)
+
+    answer = sf.approve(request) if approved else sf.deny(request)
+    run = await agent.answer(blocked, [answer])
+
+    told = sf.ApprovalResponse("mcpr_1", approved=approved, provider_executed=True)
+    assert sf.ToolMessage((told,)) == model.requests[-1].messages[-1]
+    assert run.output.unwrap() == "So be it."
+
+
+async def test_a_run_rests_for_the_provider_however_it_is_driven() -> None:
+    """The sync and async drivers and the stream make one run; the stream shows the question."""
+
+    def asking() -> sf.Agent[object, str]:
+        return sf.Agent(model=ScriptedModel([MAY_IT]), tools=[pay])
+
+    plain = await asking().generate("Write to Ann.")
+    in_thread = await anyio.to_thread.run_sync(asking().generate_sync, "Write to Ann.")
+    async with asking().stream("Write to Ann.") as stream:
+        shown = [part async for part in stream]
+        streamed = await stream.run()
+
+    assert plain.messages == in_thread.messages == streamed.messages
+    assert plain.open_approvals == in_thread.open_approvals == streamed.open_approvals
+    asked = [part.request for part in shown if isinstance(part, sf.notes.ApprovalRequested)]
+    assert asked == list(streamed.open_approvals)

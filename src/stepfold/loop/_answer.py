@@ -17,6 +17,7 @@ from attrs import evolve
 
 from stepfold.loop._calls import argument_text
 from stepfold.loop._program import Program
+from stepfold.loop._provider_approval import asked_in
 from stepfold.loop._state import Transcript
 from stepfold.values import (
     ContentOutput,
@@ -38,7 +39,7 @@ from stepfold.values import (
 def is_final(program: Program, said: Transcript, *, is_waiting: bool) -> bool:
     """Whether the last step left nothing to answer, or gave the output.
 
-    `is_waiting` tells that the provider still owes results.
+    `is_waiting` tells that the provider still owes results; it also has a right to an answer.
     """
     if given_result(program, said) is not None:
         return True
@@ -47,9 +48,9 @@ def is_final(program: Program, said: Transcript, *, is_waiting: bool) -> bool:
     last = said.steps[-1]
     if accepted_call(program, last) is not None:
         return True
-    return not is_waiting and all(
-        part.provider_executed for part in last.content if isinstance(part, ToolCall)
-    )
+    if is_waiting or asked_in(last.content):
+        return False
+    return all(part.provider_executed for part in last.content if isinstance(part, ToolCall))
 
 
 def given_result(program: Program, said: Transcript) -> ToolResult | None:

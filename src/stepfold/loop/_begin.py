@@ -15,6 +15,7 @@ from stepfold.loop._ids import NO_IDS
 from stepfold.loop._plan import object_fault
 from stepfold.loop._pre_phase import Asked, pre_phase
 from stepfold.loop._program import RULES, Program
+from stepfold.loop._provider_approval import asked_in
 from stepfold.loop._standardise import standardise_prompt
 from stepfold.loop._state import (
     Identity,
@@ -113,33 +114,39 @@ def _open_calls(
 
     Gives the messages up to the answers that are there, those that have to wait for the others,
     and the calls. Only a response that came after its request counts, and of several the first.
+    What a provider asked is still open if nobody has answered or spoken since.
     """
     last = max((i for i, m in enumerate(messages) if isinstance(m, AssistantMessage)), default=0)
     said = messages[last]
     if not isinstance(said, AssistantMessage):
         return messages, (), []
-    answered: set[str] = set()
+    answered: set[tuple[str, bool]] = set()
     responses: dict[str, ApprovalResponse] = {}
     for message in messages[last + 1 :]:
         if isinstance(message, ToolMessage):
             for part in message.content:
                 if isinstance(part, ApprovalResponse):
                     responses.setdefault(part.approval_id, part)
-                elif not part.provider_executed:
-                    answered.add(part.tool_call_id)
+                else:
+                    answered.add((part.tool_call_id, part.provider_executed))
     requests = {
         part.tool_call_id: part for part in said.content if isinstance(part, ApprovalRequest)
     }
-    open_calls: list[Asked] = []
-    for call in said.content:
-        if isinstance(call, ToolCall) and not call.provider_executed:
-            request = requests.get(call.tool_call_id)
-            if call.tool_call_id not in answered:
-                response = None if request is None else responses.get(request.approval_id)
-                open_calls.append(Asked(call, request, response))
-    if not open_calls:
-        return messages, (), []
     end = last + 1
     while end < len(messages) and isinstance(messages[end], ToolMessage):
         end += 1
+    by_provider = asked_in(said.content) if end == len(messages) else {}
+    open_calls: list[Asked] = []
+    for call in said.content:
+        if not isinstance(call, ToolCall):
+            continue
+        if (call.tool_call_id, call.provider_executed) in answered:
+            continue
+        request = requests.get(call.tool_call_id)
+        response = None if request is None else responses.get(request.approval_id)
+        is_asked = call.tool_call_id in by_provider and response is None
+        if not call.provider_executed or is_asked:
+            open_calls.append(Asked(call, request, response))
+    if not open_calls:
+        return messages, (), []
     return messages[:end], messages[end:], open_calls

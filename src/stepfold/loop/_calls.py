@@ -226,6 +226,8 @@ def answered(program: Program, key: CallKey, slot: Slot, approval: Approval, out
     it: which call gets the last of a budget is not for the quicker person to decide.
     """
     agreed = evolve(slot, approval=approval)
+    if slot.call.provider_executed:
+        return agreed
     spec = program.tools.get(slot.call.tool_name)
     if not approval.approved or spec is None or spec.executes or _is_limited(program, spec):
         return agreed
@@ -244,8 +246,13 @@ def _opened(key: CallKey, slot: Slot, out: Draft) -> Slot:
 
 
 def taken_up(step: int, slot: Slot, out: Draft) -> Slot:
-    """Let a held answer take effect: the call is ready to run, denied, or answered."""
+    """Let a held answer take effect: the call is ready to run, denied, or answered.
+
+    One that the provider executes is done with: what is left is to tell the answer.
+    """
     approval = slot.approval
+    if slot.call.provider_executed:
+        return evolve(slot, status="done")
     if slot.status == "awaited" and slot.held is not None:
         return finished(slot_key(step, slot), slot, outcome_part(slot.call, slot.held), out)
     if approval is not None and approval.approved is False:
@@ -255,13 +262,18 @@ def taken_up(step: int, slot: Slot, out: Draft) -> Slot:
 
 
 def given_up(step: int, slot: Slot, kind: ToolErrorKind, message: str, out: Draft) -> Slot:
-    """Close a call that will not be run to its end; answers that are already here are kept."""
+    """Close a call that will not be run to its end; answers that are already here are kept.
+
+    What became of a call of the provider is not for us to say.
+    """
     if slot.status == "done":
         return slot
     if slot.is_held:
         slot = taken_up(step, slot, out)
         if slot.status == "done":
             return slot
+    if slot.call.provider_executed:
+        return evolve(slot, status="done")
     return closed(step, slot, kind, message, out)
 
 

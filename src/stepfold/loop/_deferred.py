@@ -2,8 +2,11 @@
 
 Such a call keeps the run going, as a client call does, until its result is here or a condition or
 limit stops the run: there is nothing to add to the history, so the next prompt ends with what the
-model said. A late result is kept where it came, in the content of its own reply.
+model said. A late result is kept where it came, in the content of its own reply. A call whose
+approval the provider asked for is owed nothing: it may be denied.
 """
+
+from collections.abc import Container
 
 from attrs import evolve
 
@@ -13,9 +16,11 @@ from stepfold.values import ModelReply, ReplyPart, ToolCall, ToolError, ToolResu
 
 
 def with_deferred(
-    program: Program, out: Draft, reply: ModelReply, made: list[ToolCall]
+    program: Program, out: Draft, reply: ModelReply, made: list[ToolCall], asked: Container[str]
 ) -> ModelReply:
     """Note which results are still to come; give the reply with late ones under their call's name.
+
+    Calls whose approval was `asked` for are not among them.
 
     Some wires name the tool of a result after its kind where its call is not at hand. A result that
     answers no call that is known stays as it came.
@@ -28,7 +33,11 @@ def with_deferred(
         for part in reply.content
         if isinstance(part, ToolError) or (isinstance(part, ToolResult) and not part.preliminary)
     }
-    owed |= {call.tool_call_id: call for call in made if _is_deferrable(program, call)}
+    owed |= {
+        call.tool_call_id: call
+        for call in made
+        if call.tool_call_id not in asked and _is_deferrable(program, call)
+    }
     deferred = tuple(call for call_id, call in owed.items() if call_id not in answered)
     if deferred != out.toolbox.deferred:
         out.toolbox = evolve(out.toolbox, deferred=deferred)

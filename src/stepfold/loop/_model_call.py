@@ -20,6 +20,7 @@ from stepfold.loop._fold import normal_reply, unused_id
 from stepfold.loop._ids import IdSet
 from stepfold.loop._offer import tool_choice_of, visible_tools
 from stepfold.loop._program import Program, ToolSpec
+from stepfold.loop._provider_approval import ask_for_provider, asked_in
 from stepfold.loop._record import write
 from stepfold.loop._retry import pause_before_retry
 from stepfold.loop._settings import settings_of
@@ -73,8 +74,9 @@ def on_reply(program: Program, out: Draft, calling: Calling, event: ModelReplied
     reply, made = taken_in(program, out, calling.step, event.reply)
     cost = settle_reply(program, out, calling, reply.usage)
     _count(program, out, made)
+    asked = asked_in(reply.content)
     if program.provider_tools or out.toolbox.deferred:
-        reply = with_deferred(program, out, reply, made)
+        reply = with_deferred(program, out, reply, made, asked)
     visible = visible_tools(program, out.toolbox, calling.plan)
     replied = Replied(
         reply,
@@ -94,8 +96,12 @@ def on_reply(program: Program, out: Draft, calling: Calling, event: ModelReplied
     if out.toolbox.deferred and not calls and calling.wrap is None and _is_paused(closing):
         closing = None  # the provider is not done with the calls that it answers itself
     if closing is None and reply.finish_reason.unified in NORMAL:
+        if asked:
+            calls = [one for one in made if not one.provider_executed or one.tool_call_id in asked]
         slots = [
-            admit(program, visible, step, Slot(index, call, "ready"), out)
+            ask_for_provider(step, Slot(index, call, "ready"), asked[call.tool_call_id], out)
+            if call.provider_executed
+            else admit(program, visible, step, Slot(index, call, "ready"), out)
             for index, call in enumerate(calls)
         ]
         unresolved = 0

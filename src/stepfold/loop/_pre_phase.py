@@ -10,7 +10,8 @@ again, under the same conditions.
 A bad signature tells that somebody else has written into the history. Then no call runs for which
 it holds an approval.
 
-A client's call for which nobody asked an approval is taken in as if the model had just made it.
+A client's call for which nobody asked an approval is taken in as if the model had just made it. A
+request that the provider made for a call of its own is put to a person again, as it is.
 """
 
 from collections.abc import Sequence
@@ -30,6 +31,7 @@ from stepfold.loop._calls import (
 )
 from stepfold.loop._draft import Draft, Work
 from stepfold.loop._program import Program, ToolSpec
+from stepfold.loop._provider_approval import ask_for_provider
 from stepfold.loop._slots import Approval, Slot
 from stepfold.loop._state import slot_key
 from stepfold.loop.commands import BindCall, CallKey, ResolveApproval
@@ -70,13 +72,18 @@ class Asked:
 
 def pre_phase(program: Program, asked: Sequence[Asked], out: Draft) -> Work:
     """Take in the open calls of a history, in the order of the calls."""
-    unproven = [None if one.is_denied else _unproven(program, one) for one in asked]
+    unproven = [
+        None if one.is_denied or one.call.provider_executed else _unproven(program, one)
+        for one in asked
+    ]
     beside = _BESIDE_FORGED if any(unproven) else None
     slots: list[Slot] = []
     for index, (one, why) in enumerate(zip(asked, unproven, strict=True)):
         slot = Slot(index, one.call, "ready")
         key = slot_key(PRE_PHASE, slot)
-        if one.response is not None and one.is_denied:
+        if one.request is not None and one.call.provider_executed:
+            slot = ask_for_provider(PRE_PHASE, slot, one.request, out)
+        elif one.response is not None and one.is_denied:
             slot = finished(key, slot, denied_part(one.call, one.response.reason), out)
         elif one.request is not None and (unverified := why or beside) is not None:
             slot = closed(PRE_PHASE, slot, "unverified", unverified, out)

@@ -56,7 +56,7 @@ def assistant_message(replied: Replied, slots: Sequence[Slot]) -> AssistantMessa
             case ToolCall(call_id):
                 slot = of_call.get(call_id)
                 parts.append(part if slot is None else slot.call)
-                if slot is not None and slot.approval is not None:
+                if slot is not None and slot.approval is not None and not part.provider_executed:
                     parts.append(_request(slot.call, slot.approval))
             case ToolError():
                 parts.append(_provider_error(part))
@@ -85,13 +85,14 @@ def tool_message(slots: Sequence[Slot]) -> ToolMessage | None:
     """The answers of the settled calls, each after the decision that it rests on."""
     parts: list[ToolPart] = []
     for slot in slots:
-        part = slot.part
-        if part is None:
+        if slot.status != "done":
             continue
         response = _response(slot)
         if response is not None:
             parts.append(response)
-        parts.append(part if isinstance(part, ToolResult) else _told(part))
+        part = slot.part
+        if part is not None:  # the provider gives the results of its own calls
+            parts.append(part if isinstance(part, ToolResult) else _told(part))
     return ToolMessage(tuple(parts)) if parts else None
 
 
@@ -110,7 +111,12 @@ def _response(slot: Slot) -> ApprovalResponse | None:
     approval = slot.approval
     if approval is None or approval.approved is None or approval.recorded:
         return None
-    return ApprovalResponse(approval.id, approval.approved, reason=approval.reason)
+    return ApprovalResponse(
+        approval.id,
+        approval.approved,
+        reason=approval.reason,
+        provider_executed=slot.call.provider_executed,
+    )
 
 
 def _told(error: ToolError) -> ToolResult:
@@ -146,9 +152,10 @@ def step_result(
             ]
         for slot in slots:
             if slot.approval is not None:
-                parts.append(_request(slot.call, slot.approval))
+                if not slot.call.provider_executed:
+                    parts.append(_request(slot.call, slot.approval))
                 response = _response(slot)
-                if response is not None and (slot.part is not None or slot.approval.automatic):
+                if response is not None and (slot.status == "done" or slot.approval.automatic):
                     parts.append(response)  # a held answer takes effect after this step
             if slot.part is not None:
                 parts.append(slot.part)

@@ -1,4 +1,8 @@
-"""One slot for each client call of a step: how far it is, who must agree to it, what came of it."""
+"""One slot for each client call of a step: how far it is, who must agree to it, what came of it.
+
+A call that the provider executes has one if the provider asked for its approval. It is `asked`,
+then `done` without a `part`: its result is the provider's.
+"""
 
 from typing import Literal, TypeAlias, final
 
@@ -47,7 +51,7 @@ class Approval:
 @final
 @frozen(order=False)
 class Slot:
-    """One client call of a step, from its arrival to its answer.
+    """One call of a step that somebody here has to answer, from its arrival to its answer.
 
     `attempt` rises with every repair and every new start, so that a late answer cannot be taken
     for a new one. `held` is a client's result that came before its step was at rest. `repaired`

@@ -95,6 +95,7 @@ def provider_results_are_awaited(trace: Trace) -> None:
     """A call whose result the provider may give later keeps the run going until it is there.
 
     What is owed is read off the history of each state, and no run is complete that is owed any.
+    Of a call that has to be approved nothing is.
     """
     tools = trace.program.provider_tools.values()
     slow = [tool for tool in tools if tool.supports_deferred_results]
@@ -109,11 +110,13 @@ def provider_results_are_awaited(trace: Trace) -> None:
         if isinstance(phase, Working) and phase.replied is not None:
             contents.append(phase.replied.reply.content)
         for content in contents:
+            asked = {part.tool_call_id for part in content if isinstance(part, ApprovalRequest)}
             owed |= {
                 part.tool_call_id: part
                 for part in content
                 if isinstance(part, ToolCall)
                 and part.provider_executed
+                and part.tool_call_id not in asked
                 and any(tool.makes(part.tool_name) for tool in slow)
             }
             for part in content:

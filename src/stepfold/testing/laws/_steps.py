@@ -42,6 +42,7 @@ from stepfold.loop.events import (
 from stepfold.testing.laws._equal import require, require_equal, rewritten
 from stepfold.testing.laws._permission import arguments_fault, choice_fault, digest_of
 from stepfold.values import (
+    ApprovalResponse,
     AssistantMessage,
     DeniedOutput,
     ErrorTextOutput,
@@ -340,12 +341,44 @@ def cancel_keeps_what_is_finished(program: Program, state: LoopState) -> None:
     }
     if isinstance(state.phase, Working | Resting):
         for slot in state.phase.slots:
+            if slot.call.provider_executed:
+                _provider_hears(after, slot)
+                continue
             result = written.get(slot.call.tool_call_id)
             require(result is not None, f"a cancelled run left a call open: {slot.call!r}")
             if result is not None:
                 given = _given(slot)
                 kept = given is None or result.output == given
                 require(kept, f"a cancelled run lost what was given: {given!r:.500}")
+
+
+def _provider_hears(after: LoopState, slot: Slot) -> None:
+    """The provider hears an answer to its request, if there is one, once; nothing is made up."""
+    approval = slot.approval
+    require(approval is not None, f"a call of the provider is worked on here: {slot.call!r}")
+    if approval is None:
+        return
+    said = [
+        part
+        for message in after.messages[-2:]
+        if isinstance(message, ToolMessage)
+        for part in message.content
+    ]
+    told = [
+        part.approved
+        for part in said
+        if isinstance(part, ApprovalResponse)
+        and part.provider_executed
+        and part.approval_id == approval.id
+    ]
+    expected = [] if approval.approved is None else [approval.approved]
+    require_equal(told, expected, "what the provider hears of its request")
+    made_up = [
+        part
+        for part in said
+        if isinstance(part, ToolResult) and part.tool_call_id == slot.call.tool_call_id
+    ]
+    require_equal(made_up, [], "results of a call of the provider")
 
 
 def _given(slot: Slot) -> ToolOutput | None:

@@ -19,6 +19,7 @@ from stepfold.testing._simulation import Intervention, InterventionKind, Schedul
 from stepfold.testing._world import Turn, World
 from stepfold.testing.strategies._programs import SEARCH_NAME, TOOL_NAMES, flags
 from stepfold.values import (
+    ApprovalRequest,
     CallSettings,
     FinishReason,
     HookFailed,
@@ -115,6 +116,8 @@ def _tool_calls(tools: tuple[str, ...], hostile: int, strangers: int) -> SearchS
 def _provider_parts() -> SearchStrategy[tuple[ReplyPart, ...]]:
     """Draw a call that the provider executed, with its result, its error, or neither.
 
+    Or one that it asks to be approved, with arguments that need be no JSON.
+
     Or a result alone, of a call made before or never.
     """
 
@@ -129,10 +132,16 @@ def _provider_parts() -> SearchStrategy[tuple[ReplyPart, ...]]:
                 return (ToolResult(call_id, "searched", found, provider_executed=True),)
             case "error":
                 return (call, ToolError(call_id, "search", "\ud800", provider_executed=True))
+            case "asked":
+                return (call, ApprovalRequest(f"may {call_id}", call_id, reason="it costs"))
+            case "asked oddly":
+                odd = ToolCall(call_id, "search", "\ud800{", provider_executed=True)
+                return (odd, ApprovalRequest(f"may {call_id}", call_id))
             case _:
                 return (call,)
 
-    return st.builds(parts, call_ids(), st.sampled_from(["result", "error", "later", "late"]))
+    kinds = ["result", "error", "later", "late", "asked", "asked", "asked oddly"]
+    return st.builds(parts, call_ids(), st.sampled_from(kinds))
 
 
 @cache
