@@ -142,3 +142,22 @@ def test_a_reader_that_leaves_ends_it_quietly(stepfold: Command) -> None:
         process.stderr.close()
 
         assert (process.wait(60), said) == (1, "")
+
+
+@pytest.mark.parametrize("width", [60, 200])
+def test_paragraphs_of_the_help_fill_the_width(
+    width: int, stepfold: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line ends where the terminal does, not where the docstring did."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("TERMINAL_WIDTH", str(width))
+    done = stepfold("explore", "--help")
+
+    lines = done.out.splitlines()
+    first = next(place for place, line in enumerate(lines) if line.startswith(" No model is asked"))
+    paragraph = [line.strip() for line in lines[first : lines.index(" " * width, first)]]
+    following = [line.split()[0] for line in paragraph[1:]]
+    assert all(
+        len(line) + 1 + len(word) > width - 4
+        for line, word in zip(paragraph, following, strict=False)
+    )

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable
 from importlib.metadata import version
+from inspect import cleandoc
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -460,3 +461,13 @@ def _ended(task: "Callable[[Screen], int]") -> None:
     except OutputClosed:
         code = 1
     raise typer.Exit(code)
+
+
+def _flowing(text: str) -> str:
+    """A docstring whose paragraphs are one line each, so that a terminal of any width fills it."""
+    return "\n\n".join(part.replace("\n", " ") for part in cleandoc(text).split("\n\n"))
+
+
+for _command in app.registered_commands:
+    if _command.callback is not None and _command.callback.__doc__ is not None:
+        _command.help = _flowing(_command.callback.__doc__)
