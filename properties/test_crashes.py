@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepfold.codec import decode, encode
-from stepfold.loop import Done, LoopState, Program, step
+from stepfold.loop import TEXT_OUTPUT, Done, LoopState, Program, step
 from stepfold.loop.events import Resumed
 from stepfold.testing import Schedule, carry_on, laws, simulate
 from stepfold.testing.strategies import counting_conditions, programs, worlds
@@ -13,8 +13,13 @@ from stepfold.testing.strategies import counting_conditions, programs, worlds
 
 @given(st.data(), programs(min_tools=1, limited=15, hooks=15))
 def test_a_run_is_taken_up_at_every_state(data: st.DataObject, drawn: Program) -> None:
-    """The condition does not look at results, which are what a crash may change."""
-    program = evolve(drawn, stop_when=data.draw(counting_conditions(tools=[*drawn.tools])))
+    """Nothing that ends the run looks at results, which are what a crash may change."""
+    program = evolve(
+        drawn,
+        stop_when=data.draw(counting_conditions(tools=[*drawn.tools])),
+        tools={name: evolve(tool, max_retries=None) for name, tool in drawn.tools.items()},
+        output=drawn.output if drawn.output.result_of is None else TEXT_OUTPUT,
+    )
     world = data.draw(worlds(program=program, max_turns=3, hostile=10))
     undisturbed = simulate(program, "Hello", world, Schedule((0, 1)))
 

@@ -24,6 +24,7 @@ from stepfold.values import (
     [
         (JsonOutput(JsonText('{"a":1}')), JsonText('{"a":1}')),
         (ErrorJsonOutput(JsonText("[1]")), JsonText("[1]")),
+        (TextOutput("a\ud800"), JsonText('"a\ufffd"')),
         (TextOutput("warm"), JsonText('"warm"')),
         (ErrorTextOutput("no"), JsonText('"no"')),
         (DeniedOutput("not today"), NULL),

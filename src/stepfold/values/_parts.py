@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias, final
 from attrs import field, frozen
 
 from stepfold.values._errors import UsageError
-from stepfold.values._json import NULL, JsonText
+from stepfold.values._json import NULL, JsonText, without_lone_surrogates
 
 # --- what a file's content is -----------------------------------------------------------------
 
@@ -254,14 +254,17 @@ class ToolResult:
 
     @property
     def json(self) -> JsonText:
-        """What the program keeps, as JSON: `value`, else the output itself."""
+        """What the program keeps, as JSON: `value`, else the output itself.
+
+        Of a text, lone surrogates are replaced by U+FFFD, since they have no UTF-8 form.
+        """
         if self.value is not None:
             return self.value
         match self.output:
             case JsonOutput(value) | ErrorJsonOutput(value):
                 return value
             case TextOutput(text) | ErrorTextOutput(text):
-                return JsonText.of(text)
+                return JsonText.of(without_lone_surrogates(text))
             case DeniedOutput() | ContentOutput():
                 return NULL
 

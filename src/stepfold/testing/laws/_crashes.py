@@ -55,7 +55,8 @@ def resumed_run_is_the_same(
     """Law 14: a run taken up after a crash ends as the undisturbed one.
 
     Only calls that had started and must not run twice differ: they are closed as interrupted.
-    (A stop condition that looks at their results may so decide otherwise.)
+    (What looks at their results may so decide otherwise: a stop condition, `max_retries`, an
+    output that a tool gives.)
     """
     law = "a resumed run ended otherwise than the undisturbed one"
     require_equal(
