@@ -278,7 +278,6 @@ class Program:
                     msg = f"{option}: expected names of tools ({every}), got {name!r}"
                     raise UsageError(msg)
         active = (*self.offered, *self.offered_provider_tools)
-        active = (*self.offered, *self.offered_provider_tools)
         match self.tool_choice:
             case NamedTool(name) if name in self.tools and self.tools[name].defer_loading:
                 msg = f"tool_choice: expected a tool that is there from the start, got {name!r}"
