@@ -9,6 +9,7 @@ from typing_extensions import TypeIs
 
 from stepfold.loop import fold_parts, parts_of
 from stepfold.ports import BLOCKING, LanguageModel
+from stepfold.testing.conformance._drawn import broken
 from stepfold.values import (
     ModelError,
     ModelErrorReason,
@@ -172,14 +173,7 @@ def broken_law(law: str, *, sample: str, done: str, expected: object, came: obje
     Raises:
         AssertionError: always.
     """
-    lines = (
-        law,
-        f"  sample:   {sample}",
-        f"  done:     {done}",
-        f"  expected: {told(expected)}",
-        f"  came:     {told(came)}",
-    )
-    raise AssertionError("\n".join(lines))
+    broken(law, sample=sample, done=done, expected=told(expected), came=told(came))
 
 
 def told(value: object) -> str:
