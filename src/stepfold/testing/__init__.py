@@ -14,6 +14,7 @@ from stepfold.testing._embedding import (
     ScriptedRerankingModel,
     hashed_embedding,
 )
+from stepfold.testing._network_guard import NetworkBlocked, NetworkGuard, no_network
 from stepfold.testing._reply import call, reply
 from stepfold.testing._run_script import ScriptOptions, run_script
 from stepfold.testing._scripted import Answer, AnswerFunction, Scripted, ScriptedModel
@@ -35,6 +36,8 @@ __all__ = (
     "Intervention",
     "InterventionKind",
     "Moment",
+    "NetworkBlocked",
+    "NetworkGuard",
     "Schedule",
     "ScriptOptions",
     "Scripted",
@@ -49,6 +52,7 @@ __all__ = (
     "call",
     "carry_on",
     "hashed_embedding",
+    "no_network",
     "reply",
     "run_script",
     "simulate",
