@@ -12,6 +12,7 @@ from stepfold.loop._findings import Finding, FindingKind, FindingSeverity, Repai
 from stepfold.loop._fold import ReplyFold, fold_parts, normal_reply, parts_of
 from stepfold.loop._history import inspect_history, repair_history, validate_history
 from stepfold.loop._increment import Increment, increment_of, restored
+from stepfold.loop._interrupt import CALL_LOST
 from stepfold.loop._limits import NO_LIMITS, Limits
 from stepfold.loop._offer import offered_tools
 from stepfold.loop._pending import open_requests, pending
@@ -88,6 +89,7 @@ from stepfold.loop._timeouts import NO_TIMEOUTS, Timeouts
 from stepfold.loop._trim import trim_messages
 
 __all__ = (
+    "CALL_LOST",
     "EMPTY_TOOLBOX",
     "NO_CONTEXT",
     "NO_LIMITS",

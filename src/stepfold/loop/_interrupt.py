@@ -34,7 +34,8 @@ from stepfold.values import (
 )
 
 _OVERTAKEN = "not run: somebody spoke before this call was answered"
-_CRASHED = "interrupted: the process ended while this call ran; it may or may not have run"
+CALL_LOST = "interrupted: the process ended while this call ran; it may or may not have run"
+"""What the model is told of a call whose process is gone, and which must not run twice."""
 
 
 def interrupt(
@@ -128,7 +129,7 @@ def _restarted(program: Program, step: int, slot: Slot, out: Draft) -> Slot:
         return slot
     spec = program.tools.get(slot.call.tool_name)
     if spec is None or (slot.started and not spec.idempotent):
-        return closed(step, slot, "interrupted", _CRASHED, out)
+        return closed(step, slot, "interrupted", CALL_LOST, out)
     timeout = program.timeout_of(spec)
     again = slot.running(None if timeout is None else out.now + timeout)
     return evolve(again, attempt=slot.attempt + 1) if slot.started else again

@@ -70,7 +70,6 @@ arguments that the history holds, not by the model's own `ToolCall` part.
 """
 
 
-@final
 class StreamDriver(Driver[D]):
     """A driver whose consumer pulls; see the module."""
 

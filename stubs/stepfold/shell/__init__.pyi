@@ -8,6 +8,7 @@ from stepfold.shell._approval import (
 )
 from stepfold.shell._asking import ModelCallOptions
 from stepfold.shell._cancel import CancelHandle
+from stepfold.shell._carrier import Carrier, Show, lost_call
 from stepfold.shell._children import ChildRun, ChildRuns
 from stepfold.shell._clock import SystemClock
 from stepfold.shell._declare import (
@@ -100,6 +101,7 @@ __all__ = (
     "ApprovalPolicy",
     "ApprovalRule",
     "CancelHandle",
+    "Carrier",
     "ChildRun",
     "ChildRuns",
     "ClientToolDecorator",
@@ -134,6 +136,7 @@ __all__ = (
     "RunPart",
     "RunTakenUp",
     "Runtime",
+    "Show",
     "ShownToolDecorator",
     "SpuriousCancellationError",
     "Steering",
@@ -181,6 +184,7 @@ __all__ = (
     "limit_concurrency",
     "limit_rate",
     "logged",
+    "lost_call",
     "map_embedding_request",
     "map_reply",
     "map_request",

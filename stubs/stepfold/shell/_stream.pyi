@@ -22,7 +22,6 @@ class ToolProgressed:
 
 RunPart: TypeAlias = StreamPart | Note | ToolProgressed
 
-@final
 class StreamDriver(Driver[D]):
     def __init__(
         self,
