@@ -94,5 +94,5 @@ def test_a_condition_stops_the_run() -> None:
 
 
 def test_a_script_that_is_too_short_is_a_mistake() -> None:
-    with pytest.raises(UsageError, match="at most 1 requests, got number 2"):
+    with pytest.raises(UsageError, match="at most 1 requests in a run, got one more"):
         run_script([reply(call(wipe, {"path": "/"}))], tools=[wipe])

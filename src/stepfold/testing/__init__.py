@@ -9,15 +9,26 @@ needs hypothesis) draws programs, worlds and histories to try them on.
 """
 
 from stepfold.testing._clock import VirtualClock
+from stepfold.testing._divergence import Divergence
 from stepfold.testing._embedding import (
     ScriptedEmbeddingModel,
     ScriptedRerankingModel,
     hashed_embedding,
 )
+from stepfold.testing._exchange import Exchange, PlainAnswer
+from stepfold.testing._fingerprint import fingerprint_of, standard_form
 from stepfold.testing._network_guard import NetworkBlocked, NetworkGuard, no_network
 from stepfold.testing._reply import call, reply
 from stepfold.testing._run_script import ScriptOptions, run_script
-from stepfold.testing._scripted import Answer, AnswerFunction, Scripted, ScriptedModel
+from stepfold.testing._script_file import read_script, write_script
+from stepfold.testing._script_recorder import ScriptRecorder
+from stepfold.testing._scripted import (
+    Answer,
+    AnswerFunction,
+    ScriptDiverged,
+    Scripted,
+    ScriptedModel,
+)
 from stepfold.testing._simulation import (
     Intervention,
     InterventionKind,
@@ -33,13 +44,18 @@ from stepfold.testing._world import Turn, World
 __all__ = (
     "Answer",
     "AnswerFunction",
+    "Divergence",
+    "Exchange",
     "Intervention",
     "InterventionKind",
     "Moment",
     "NetworkBlocked",
     "NetworkGuard",
+    "PlainAnswer",
     "Schedule",
+    "ScriptDiverged",
     "ScriptOptions",
+    "ScriptRecorder",
     "Scripted",
     "ScriptedEmbeddingModel",
     "ScriptedModel",
@@ -51,9 +67,13 @@ __all__ = (
     "answered_command",
     "call",
     "carry_on",
+    "fingerprint_of",
     "hashed_embedding",
     "no_network",
+    "read_script",
     "reply",
     "run_script",
     "simulate",
+    "standard_form",
+    "write_script",
 )

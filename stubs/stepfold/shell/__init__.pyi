@@ -60,6 +60,7 @@ from stepfold.shell._middleware_embedding import (
     wrap_embedding_model,
 )
 from stepfold.shell._middleware_layers import (
+    ReplyWatch,
     map_reply,
     map_request,
     simulate_streaming,
@@ -130,6 +131,7 @@ __all__ = (
     "RepairContext",
     "RepairToolCall",
     "ReplyStore",
+    "ReplyWatch",
     "Reranked",
     "RerankingCallEnded",
     "RerankingCallStarted",
