@@ -103,6 +103,7 @@ if TYPE_CHECKING:
     )
     from stepfold.pipeline import (
         Accepted,
+        AgentAsks,
         BoundReached,
         Case,
         Cases,
@@ -111,6 +112,8 @@ if TYPE_CHECKING:
         Finished,
         Improve,
         NotRouted,
+        OpenInput,
+        PipelineCancelled,
         PipelineOptions,
         PipelineRun,
         Revision,
@@ -382,6 +385,7 @@ if TYPE_CHECKING:
 __all__: tuple[str, ...] = (
     "Accepted",
     "Agent",
+    "AgentAsks",
     "AgentOptions",
     "Answer",
     "AnyAnswer",
@@ -486,6 +490,7 @@ __all__: tuple[str, ...] = (
     "OfferedTool",
     "OpenApproval",
     "OpenCall",
+    "OpenInput",
     "OpenRequest",
     "Outcome",
     "Output",
@@ -500,6 +505,7 @@ __all__: tuple[str, ...] = (
     "Pause",
     "Performance",
     "Ping",
+    "PipelineCancelled",
     "PipelineOptions",
     "PipelineRun",
     "Price",

@@ -94,6 +94,7 @@ from stepfold.loop import (
 )
 from stepfold.pipeline import (
     Accepted,
+    AgentAsks,
     BoundReached,
     Case,
     Cases,
@@ -102,6 +103,8 @@ from stepfold.pipeline import (
     Finished,
     Improve,
     NotRouted,
+    OpenInput,
+    PipelineCancelled,
     PipelineOptions,
     PipelineRun,
     Revision,
@@ -367,6 +370,7 @@ from stepfold.values import (
 __all__: tuple[str, ...] = (
     "Accepted",
     "Agent",
+    "AgentAsks",
     "AgentOptions",
     "Answer",
     "AnyAnswer",
@@ -471,6 +475,7 @@ __all__: tuple[str, ...] = (
     "OfferedTool",
     "OpenApproval",
     "OpenCall",
+    "OpenInput",
     "OpenRequest",
     "Outcome",
     "Output",
@@ -485,6 +490,7 @@ __all__: tuple[str, ...] = (
     "Pause",
     "Performance",
     "Ping",
+    "PipelineCancelled",
     "PipelineOptions",
     "PipelineRun",
     "Price",

@@ -339,7 +339,7 @@ async def running_is_exact(store: JournalStore) -> None:
         case sf.Finished(sf.Failure(unreadable)):
             assert_type(unreadable, Unreadable)
         case sf.Suspended(asked):
-            assert_type(asked, tuple[OpenInput, ...])
+            assert_type(asked, tuple[OpenInput | sf.AgentAsks, ...])
         case sf.Cancelled() | sf.Crashed():
             pass
     assert_type(await count.value("x"), int)

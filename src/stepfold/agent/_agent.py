@@ -7,7 +7,7 @@ import anyio
 from typing_extensions import TypeForm, TypeVar, Unpack
 
 from stepfold.agent._answers import AnyAnswer, event_of
-from stepfold.agent._begun import Begun, begun, child_of, in_event_loop, within
+from stepfold.agent._begun import Begun, begun, child_of, within
 from stepfold.agent._checks import (
     require_answer,
     require_kind,
@@ -46,6 +46,7 @@ from stepfold.shell import (
     StreamDriver,
     ToolApproval,
     driven,
+    in_event_loop,
 )
 from stepfold.values import (
     Failed,

@@ -4,7 +4,6 @@ import secrets
 from collections.abc import Sequence
 from typing import Generic, TypeVar, final
 
-import anyio
 from attrs import evolve, frozen
 
 from stepfold.agent._checks import json_object, require_options
@@ -93,7 +92,7 @@ def child_of(
     if parent is None:
         return None
     if isinstance(parent, StageContext):
-        return None if parent.children is None else parent.children.begin(program.limits, taken_up)
+        return parent.child(program.limits, taken_up)
     if not isinstance(parent, ToolContext):
         raise UsageError(f"parent: expected the ToolContext of a tool call, got {parent!r:.200}")
     if parent.children is None:
@@ -102,12 +101,3 @@ def child_of(
             "declare it as @tool(grant=Limits(…))"
         )
     return parent.children.begin(program.limits, taken_up)
-
-
-def in_event_loop() -> bool:
-    """Whether this is called within a running event loop."""
-    try:
-        anyio.get_current_task()
-    except RuntimeError:
-        return False
-    return True

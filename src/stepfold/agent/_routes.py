@@ -1,6 +1,6 @@
 """`route`: a model chooses the stage."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, Literal, cast, final
 
 from attrs import frozen
@@ -10,10 +10,12 @@ from stepfold.agent._agent import Agent
 from stepfold.agent._checks import require_kind
 from stepfold.agent._configured import NO_DEPS
 from stepfold.agent._output import choice_of
-from stepfold.agent._stages import Asked, asked
-from stepfold.pipeline import Node, NotRouted, Stage, StageContext, chosen
+from stepfold.agent._run import RunFailed
+from stepfold.agent._stages import Asked, Asking
+from stepfold.loop import Diverged, LoopState
+from stepfold.pipeline import Kept, Node, NotRouted, Rested, Stage, StageContext, chosen
 from stepfold.ports import LanguageModel
-from stepfold.values import Failure, Outcome, Success, UsageError
+from stepfold.values import Failure, JsonText, Outcome, Price, Success, UsageError
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -81,7 +83,8 @@ def route(
     told = (f"- {name}: {description}" for name, description in routes.told)
     form = cast("TypeForm[str]", Literal[names])
     agent = Agent(model=model, output=choice_of(form), instructions="\n".join((_ASKED, *told)))
-    choosing = _Choosing(cast("Asked", agent), cast("Callable[[object], str]", prompt), names)
+    asking = Asking(cast("Asked", agent), cast("Callable[[object], str]", prompt), NO_DEPS)
+    choosing = _Choosing(asking, names)
     return cast("Stage[A, B, E | NotRouted]", chosen("route", choosing, names, routes.nodes))
 
 
@@ -90,14 +93,47 @@ def route(
 class _Choosing:
     """Asks a model for the name of a route, and gives its number."""
 
-    agent: Asked
-    prompt: Callable[[object], str]
+    asking: Asking
     names: tuple[str, ...]
 
-    async def __call__(self, context: StageContext) -> Outcome[object, NotRouted]:
+    async def __call__(self, context: StageContext) -> Outcome[object, NotRouted] | Rested:
         """Ask the model within a pipeline."""
-        match await asked(self.agent, self.prompt(context.given), NO_DEPS, context):
+        match await self.asking(context):
             case Success(name):
                 return Success(self.names.index(str(name)))
             case Failure(failed):
-                return Failure(NotRouted(failed.run.text, message=str(failed)))
+                return Failure(_not_routed(failed))
+            case Rested() as rested:
+                return rested
+
+    # --- in a journal -------------------------------------------------------------------------
+
+    def reached(self, kept: Kept, prices: Mapping[str, Price], /) -> Outcome[LoopState, Diverged]:
+        """The state that its run had reached."""
+        return self.asking.reached(kept, prices)
+
+    def value_of(self, output: JsonText, /) -> Outcome[object, str]:
+        """The number of the route that was named."""
+        match self.asking.value_of(output):
+            case Success(name) if name in self.names:
+                return Success(self.names.index(str(name)))
+            case Success(name):
+                return Failure(f"there is no route {name!r:.100}")
+            case Failure(problem):
+                return Failure(problem)
+
+    def error_of(self, state: LoopState, /) -> NotRouted:
+        """Why no route was named."""
+        return _not_routed(self.asking.error_of(state))
+
+    def check(self, state: LoopState, answers: Sequence[object], /) -> None:
+        """Refuse what answers no request of the run.
+
+        Raises:
+            UsageError: it does not.
+        """
+        self.asking.check(state, answers)
+
+
+def _not_routed(failed: RunFailed) -> NotRouted:
+    return NotRouted(failed.run.text, message=str(failed))

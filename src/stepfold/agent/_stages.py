@@ -1,18 +1,44 @@
 """Agents as stages of a pipeline."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Generic, Protocol, TypeAlias, cast, final, overload
 
 from attrs import field, frozen
 from typing_extensions import TypeVar, Unpack
 
+from stepfold.agent._answers import AnyAnswer, event_of
+from stepfold.agent._begun import within
+from stepfold.agent._checks import require_answer
 from stepfold.agent._configured import NO_DEPS
 from stepfold.agent._options import RunOptions
-from stepfold.agent._run import Run, RunFailed
-from stepfold.pipeline import Stage, StageContext, contextual
+from stepfold.agent._output import Output
+from stepfold.agent._run import Run, RunFailed, failure_text
+from stepfold.loop import (
+    Diverged,
+    Done,
+    JournalEntry,
+    LoopState,
+    Program,
+    Resting,
+    command_ids,
+    step,
+)
+from stepfold.loop.events import Resumed
+from stepfold.pipeline import Kept, Rested, Stage, StageContext, contextual
 from stepfold.pipeline.notes import AgentTold
-from stepfold.shell import Observation
-from stepfold.values import Failure, Message, Outcome, Success, UsageError
+from stepfold.ports import Clock, Journal, write_down
+from stepfold.shell import AnyTool, Observation, Observer, Runtime, driven
+from stepfold.values import (
+    Blocked,
+    Failed,
+    Failure,
+    JsonText,
+    Message,
+    Outcome,
+    Price,
+    Success,
+    UsageError,
+)
 
 A = TypeVar("A")
 Deps = TypeVar("Deps")
@@ -27,10 +53,43 @@ Prompt: TypeAlias = str | Sequence[Message]
 class Asked(Protocol):
     """What an agent is to its stages."""
 
+    @property
+    def program(self) -> Program:
+        """Its program."""
+        ...
+
+    @property
+    def output(self) -> Output[object]:
+        """What its runs give."""
+        ...
+
     def try_generate(
         self, prompt: Prompt, /, *, deps: object, **options: Unpack[RunOptions]
     ) -> Awaitable[Outcome[Run[object], RunFailed]]:
         """Run it."""
+        ...
+
+    def answer(
+        self,
+        run: Run[object],
+        answers: Sequence[AnyAnswer],
+        /,
+        *,
+        deps: object,
+        **options: Unpack[RunOptions],
+    ) -> Awaitable[Run[object]]:
+        """Let a blocked run go on."""
+        ...
+
+    def runtime(
+        self,
+        *,
+        deps: object,
+        clock: Clock | None,
+        journal: Journal | None,
+        observers: Sequence[Observer],
+    ) -> Runtime[object]:
+        """What its names stand for."""
         ...
 
 
@@ -54,6 +113,9 @@ class AsStage(Generic[Deps_contra, Out_co]):
         named after the pipeline's run and its place in it, takes its time from the same clock, and
         keeps within the limits of the pipeline, if that has any.
 
+        Where the pipeline is kept in a journal, so is the run: after a crash it goes on where it
+        was, and where it is blocked the pipeline is suspended, and resumed by the answers.
+
         Args:
             prompt: Makes the prompt of what the stage is given.
             deps: What the tools' contexts hold.
@@ -66,43 +128,116 @@ class AsStage(Generic[Deps_contra, Out_co]):
                 f"stage: expected a function that makes the prompt, got {prompt!r:.200}: "
                 'write lambda given: f"…{given}"'
             )
-        asking = _Asking(cast("Asked", self), cast("Callable[[object], Prompt]", prompt), deps)
+        asking = Asking(cast("Asked", self), cast("Callable[[object], Prompt]", prompt), deps)
         return cast("Stage[A, Out, RunFailed]", contextual("agent", asking, prompt))
 
 
 @final
 @frozen(order=False)
-class _Asking:
+class Asking:
     """Asks an agent; a value, so that stages can be compared."""
 
     agent: Asked
     prompt: Callable[[object], Prompt]
     deps: object = field(eq=id)
 
-    async def __call__(self, context: StageContext) -> Outcome[object, RunFailed]:
-        """Run the agent within a pipeline."""
-        return await asked(self.agent, self.prompt(context.given), self.deps, context)
+    async def __call__(self, context: StageContext) -> Outcome[object, RunFailed] | Rested:
+        """Run the agent within a pipeline, or take it up again where a journal left it."""
+        kept = context.kept
+        options = RunOptions(clock=context.clock, parent=context, journal=kept)
+        if context.tell is not None:
+            options["observers"] = [_Telling(context)]
+        if kept is None or kept.state is None:
+            options["run_id"] = context.run_id
+            prompt = self.prompt(context.given)
+            match await self.agent.try_generate(prompt, deps=self.deps, **options):
+                case Success(run):
+                    return self._given_by(run, rests=kept is not None)
+                case Failure(failed):
+                    return Failure(failed)
+        state = kept.state
+        if isinstance(state.phase, Resting) and kept.answers:
+            answers = cast("Sequence[AnyAnswer]", kept.answers)  # `check` has seen them
+            kept.answers = ()
+            try:
+                run = await self.agent.answer(
+                    self._run_of(state), answers, deps=self.deps, **options
+                )
+            except RunFailed as failed:
+                return Failure(failed)
+            return self._given_by(run, rests=True)
+        if not isinstance(state.phase, Done | Resting):
+            state = await self._carried_on(state, context, options)
+        return self._given_by(self._run_of(state), rests=True)
 
+    async def _carried_on(
+        self, state: LoopState, context: StageContext, options: RunOptions
+    ) -> LoopState:
+        """Take up a run that was in flight when its process ended."""
+        kept, observers = context.kept, options.get("observers", ())
+        runtime = self.agent.runtime(
+            deps=self.deps, clock=context.clock, journal=kept, observers=observers
+        )
+        child = context.child(self.agent.program.limits, state)
+        program = within(self.agent.program, child)
+        event = Resumed(state.identity.resumed + 1, context.clock.now())
+        first = step(program, state, event)
+        if kept is not None:
+            await write_down(kept, JournalEntry(event, command_ids(first)), first)
+        driver = await driven(program, first, runtime, None, child=child)
+        return driver.state
 
-async def asked(
-    agent: Asked, prompt: Prompt, deps: object, context: StageContext
-) -> Outcome[object, RunFailed]:
-    """Run an agent within a pipeline, and give its output."""
-    options = RunOptions(run_id=context.run_id, clock=context.clock, parent=context)
-    if context.tell is not None:
-        options["observers"] = [_Telling(context)]
-    match await agent.try_generate(prompt, deps=deps, **options):
-        case Success(run):
-            return _output_of(run)
-        case Failure(failed):
+    def _run_of(self, state: LoopState) -> Run[object]:
+        return Run(state, self.agent.output)
+
+    def _given_by(self, run: Run[object], *, rests: bool) -> Outcome[object, RunFailed] | Rested:
+        """What a run comes to; a blocked one is a failure where nobody could take it up."""
+        end = run.end
+        if rests and isinstance(end, Blocked):
+            return Rested(end.open)
+        if isinstance(end, Failed):
+            return Failure(RunFailed(run, failure_text(end.error), end.error))
+        try:
+            return Success(run.unwrap())
+        except RunFailed as failed:
             return Failure(failed)
 
+    # --- in a journal -------------------------------------------------------------------------
 
-def _output_of(run: Run[Out]) -> Outcome[Out, RunFailed]:
-    try:
-        return Success(run.unwrap())
-    except RunFailed as failed:
-        return Failure(failed)
+    def reached(self, kept: Kept, prices: Mapping[str, Price], /) -> Outcome[LoopState, Diverged]:
+        """The state that its run had reached."""
+        return kept.folded(self.agent.program, prices)
+
+    def value_of(self, output: JsonText, /) -> Outcome[object, str]:
+        """The output of a completed run."""
+        match self.agent.output.decode(output):
+            case Success(value):
+                return Success(value)
+            case Failure(error):
+                return Failure(error.message)
+
+    def error_of(self, state: LoopState, /) -> RunFailed:
+        """Why a run gave no output."""
+        match self._given_by(self._run_of(state), rests=False):
+            case Failure(failed):
+                return failed
+            case _:
+                return RunFailed(self._run_of(state), "the run has an output, and failed")
+
+    def check(self, state: LoopState, answers: Sequence[object], /) -> None:
+        """Refuse what answers no request of the run.
+
+        Raises:
+            UsageError: it does not.
+        """
+        tools = cast("Mapping[str, AnyTool[object, object]]", self._tools())
+        for answer in answers:
+            require_answer(answer)
+            event_of(cast("AnyAnswer", answer), state, tools, state.now)
+
+    def _tools(self) -> Mapping[str, object]:
+        runtime = self.agent.runtime(deps=self.deps, clock=None, journal=None, observers=())
+        return runtime.tools
 
 
 @final

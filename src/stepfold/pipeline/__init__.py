@@ -6,8 +6,17 @@ together by methods and operators, and what comes out is a stage again, and a va
 
 from stepfold.pipeline import commands, events, interop, notes
 from stepfold.pipeline._context import StageContext
-from stepfold.pipeline._ends import Crashed, Finished, OpenInput, PipelineEnd, Suspended
+from stepfold.pipeline._ends import (
+    AgentAsks,
+    Crashed,
+    Finished,
+    Open,
+    OpenInput,
+    PipelineEnd,
+    Suspended,
+)
 from stepfold.pipeline._execute import PipelineOptions, StartOptions
+from stepfold.pipeline._kept import AsksAgent, Kept, KeptAgent, Rested
 from stepfold.pipeline._make import (
     Case,
     When,
@@ -37,7 +46,7 @@ from stepfold.pipeline._results import (
     TimedOut,
     Verdict,
 )
-from stepfold.pipeline._run import PipelineRun, StageCrashed
+from stepfold.pipeline._run import PipelineCancelled, PipelineRun, StageCrashed
 from stepfold.pipeline._stage import Cases, Fan, Stage, branch, parallel, parallel_all
 from stepfold.pipeline._state import PipelineState, Strand, Transition
 from stepfold.pipeline._step import begin, step
@@ -45,6 +54,8 @@ from stepfold.pipeline._wiring import Wiring
 
 __all__ = (
     "Accepted",
+    "AgentAsks",
+    "AsksAgent",
     "BoundReached",
     "Case",
     "Cases",
@@ -52,13 +63,18 @@ __all__ = (
     "Fan",
     "Finished",
     "Improve",
+    "Kept",
+    "KeptAgent",
     "Node",
     "NotRouted",
+    "Open",
     "OpenInput",
+    "PipelineCancelled",
     "PipelineEnd",
     "PipelineOptions",
     "PipelineRun",
     "PipelineState",
+    "Rested",
     "Revision",
     "Stage",
     "StageContext",

@@ -12,6 +12,7 @@ from typing import cast, final
 from attrs import field, frozen
 from returns.result import Failure, Success
 
+from stepfold.pipeline._kept import AsksAgent
 from stepfold.pipeline._nodes import (
     Awaited,
     Chain,
@@ -32,12 +33,11 @@ from stepfold.pipeline._works import (
     Reading,
     Spread,
     VerdictRead,
-    Work,
     members_of,
     returned_by,
 )
 from stepfold.schema import Form, bind, form_of, unbind
-from stepfold.values import Outcome, UsageError
+from stepfold.values import IllegalEvent, Outcome, UsageError
 
 
 @final
@@ -47,6 +47,7 @@ class Kept(enum.Enum):
     WRITTEN = "written"  # it is written down
     GIVEN = "given"  # it is what the stage was given
     ITEMS = "items"  # it is that, as a tuple
+    AGENT = "agent"  # it is in the run of an agent
 
 
 @final
@@ -58,6 +59,7 @@ class Boundary:
     kept: Kept
     value: Form | None
     error: Form | None
+    agent: AsksAgent | None = None
 
 
 @final
@@ -67,6 +69,17 @@ class Boundaries:
 
     given: Form
     of: tuple[Boundary | None, ...] = field(repr=False)
+
+    def at(self, place: int) -> Boundary:
+        """That of the instruction at a place.
+
+        Raises:
+            IllegalEvent: nothing is written of what it gives.
+        """
+        boundary = self.of[place]
+        if boundary is None:
+            raise IllegalEvent(f"nothing is written of what instruction {place} gives")
+        return boundary
 
 
 def boundaries_of(node: Node, wiring: Wiring) -> Boundaries:
@@ -138,13 +151,11 @@ def _boundary(instruction: Instruction) -> Boundary | None:
     if isinstance(function, Guarded | Narrowed):
         error = _form(f"the failure of {title}", (returned_by(function.otherwise),))
         return Boundary(title, Kept.GIVEN, None, error)
+    asks: object = function
+    if isinstance(asks, AsksAgent):
+        return Boundary(title, Kept.AGENT, None, None, asks)
     if instruction.op is Op.CHOOSE:
-        return Boundary(title, Kept.WRITTEN, form_of(int, where=title), _error_of_choice(work))
-    if work.wants_context:
-        raise UsageError(
-            f"{title}: expected a function, got an agent, whose failure cannot be written down: "
-            "write an async function that asks the agent and returns an Outcome of your own types"
-        )
+        return Boundary(title, Kept.WRITTEN, form_of(int, where=title), None)
     values, errors = _sides(work.gives)
     return Boundary(
         title,
@@ -152,11 +163,6 @@ def _boundary(instruction: Instruction) -> Boundary | None:
         _form(f"the value of {title}", values) if values or not errors else None,
         _form(f"the failure of {title}", errors) if errors else None,
     )
-
-
-def _error_of_choice(work: Work) -> Form | None:
-    errors = _sides(work.gives)[1] if work.gives is not None else ()
-    return _form(f"the failure of {work.name}", errors) if errors else None
 
 
 def _sides(gives: object) -> tuple[tuple[object, ...], tuple[object, ...]]:
@@ -198,6 +204,21 @@ def written(boundary: Boundary, form: Form | None, value: object) -> object:
         return unbind(value, form)
     except UsageError as error:
         raise UsageError(f"{boundary.title}: {error}") from None
+
+
+def taken_by_stage(instruction: Instruction) -> Form:
+    """How what a stage is given is written down.
+
+    Raises:
+        UsageError: no annotation says so.
+    """
+    takes = None if instruction.work is None else instruction.work.takes
+    if takes is None or takes is UNKNOWN:
+        raise UsageError(
+            f"{instruction.title}: expected to know the type of what it is given: annotate the "
+            "parameter of its function"
+        )
+    return form_of(takes, where=f"what {instruction.title} is given")
 
 
 def read(form: Form | None, plain: object) -> Outcome[object, str]:

@@ -2,12 +2,14 @@
 
 from typing import final
 
-from attrs import frozen
+from attrs import field, frozen
 
+from stepfold.loop import Limits, LoopState
+from stepfold.pipeline._kept import KeptAgent
 from stepfold.pipeline.events import StageKey
 from stepfold.pipeline.notes import Tell
 from stepfold.ports import Clock
-from stepfold.shell import ChildRuns
+from stepfold.shell import ChildRun, ChildRuns
 
 
 @final
@@ -15,7 +17,8 @@ from stepfold.shell import ChildRuns
 class StageContext:
     """What is given, by which execution of which stage, and what runs within it may spend.
 
-    `tell` is `None` where nobody watches, and `children` where the pipeline has no limits.
+    `tell` is `None` where nobody watches, `children` where the pipeline has no limits, and `kept`
+    where it is not written down.
     """
 
     given: object
@@ -25,9 +28,19 @@ class StageContext:
     clock: Clock
     children: ChildRuns | None
     tell: Tell | None
+    kept: KeptAgent | None = field(default=None, kw_only=True)
 
     @property
     def run_id(self) -> str:
         """What a run that begins here is called: after the pipeline and the place in it."""
         place = ".".join(map(str, (*self.key.strand, self.key.place)))
         return f"{self.run}/{place}"
+
+    def child(self, limits: Limits, taken_up: LoopState | None) -> ChildRun | None:
+        """The share of the pipeline's limits for a run that begins here, or is taken up."""
+        if self.children is None:
+            return None
+        child = self.children.begin(limits, taken_up)
+        if self.kept is not None:
+            self.kept.granted(child.limits)
+        return child

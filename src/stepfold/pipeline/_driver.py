@@ -3,15 +3,17 @@
 Rules. For each event there is one transition, and nothing comes between. What is sync runs where
 it is issued, one after the other. What waits is awaited in place as long as it is alone; several
 get a task each, in one group that is left when none of them runs any more, so nothing outlives a
-run. Each task carries on with the first thing that its own answer led to. A command to cancel is
-answered by the stage itself, when it has ended. What a stage raises is an event as well; an
-exit, and a cancellation that came from outside, are raised on as they are.
+run. Each task carries on with the first thing that its own answer led to. A command to cancel goes
+before all others: what was issued and is not begun is dropped, what runs answers itself, when it
+has ended. What a stage raises is an event as well; an exit, and a cancellation that came from
+outside, are raised on as they are. Where a run may be asked to end, all that waits gets a task,
+and one beside them waits for whoever asks.
 """
 
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from types import CoroutineType
-from typing import Final, TypeAlias, cast, final
+from typing import Final, cast, final
 
 import anyio
 import anyio.abc
@@ -19,14 +21,18 @@ import anyio.lowlevel
 from attrs import frozen
 
 from stepfold.pipeline._context import StageContext
+from stepfold.pipeline._ending import Ending
 from stepfold.pipeline._reading import answer_of
+from stepfold.pipeline._setting import Setting
 from stepfold.pipeline._state import PipelineState, Transition
 from stepfold.pipeline._step import step
 from stepfold.pipeline._wiring import Wiring
 from stepfold.pipeline._works import Work
 from stepfold.pipeline.commands import CancelStage, Command, Pause, RunStage
 from stepfold.pipeline.events import (
+    CancelAsked,
     Event,
+    StageBegun,
     StageEvent,
     StageKey,
     StageRaised,
@@ -34,12 +40,9 @@ from stepfold.pipeline.events import (
     StageTimedOut,
     Waited,
 )
-from stepfold.pipeline.notes import Tell
-from stepfold.ports import Clock
-from stepfold.shell import ChildRuns, LoopWaiting, SpuriousCancellationError
+from stepfold.shell import LoopWaiting, SpuriousCancellationError
 
-Write: TypeAlias = Callable[[PipelineState, Event, PipelineState], Awaitable[None]]
-"""Writes an event down, between the state before it and the one after it."""
+OUTER: Final = "cancelled by the caller"
 
 
 @final
@@ -55,28 +58,25 @@ class _Job:
 class Driver:
     """Carries one run of a pipeline on until it ends, or rests."""
 
-    def __init__(
-        self,
-        wiring: Wiring,
-        first: Transition,
-        clock: Clock,
-        tell: Tell | None = None,
-        children: ChildRuns | None = None,
-        write: Write | None = None,
-    ) -> None:
+    def __init__(self, wiring: Wiring, first: Transition, setting: Setting) -> None:
         self.state: PipelineState = first.state
-        self._children = children
-        self._write = write
+        self._setting: Final = setting
+        self._writes: Final = setting.writes
+        self._ending: Final = setting.ending
+        self._is_ending = False
         self._lock: Final = anyio.Lock()
         self._wiring = wiring
-        self._clock = clock
-        self._tell = tell
+        self._clock = setting.clock
+        self._tell = setting.tell
         self._waiting: Final = LoopWaiting()
         self._commands: Final[deque[Command]] = deque(first.commands)
+        self._dropped: Final[set[StageKey]] = set()
         self._jobs: list[_Job] = []
         self._scopes: Final[dict[StageKey, anyio.CancelScope]] = {}
         self._raised: Final[dict[tuple[str, str], Exception]] = {}
         self._fault: BaseException | None = None
+        self._working = 0
+        self._watching: anyio.CancelScope | None = None
         self._told(first)
 
     def cause_of(self, exception: str, message: str) -> Exception | None:
@@ -84,31 +84,57 @@ class Driver:
         return self._raised.get((exception, message))
 
     async def run(self) -> None:
-        """Carry out commands until none is left."""
-        await anyio.lowlevel.checkpoint()
-        while jobs := await self._run_here():
-            if len(jobs) == 1:
-                await self.feed(await self._awaited(jobs[0]))
-            else:
-                await self._together(jobs)
+        """Carry out commands until none is left.
+
+        Raises:
+            BaseException: cancellation by an outer scope; a run that is written down has ended
+                then, unless the store fails.
+        """
+        try:
+            await anyio.lowlevel.checkpoint()
+            while jobs := await self._run_here():
+                event = None
+                if len(jobs) == 1 and self._ending is None:
+                    event = await self._awaited(jobs[0])
+                if event is None:
+                    await self._together(jobs)
+                else:
+                    await self.feed(event)
+        except anyio.get_cancelled_exc_class():
+            if self._writes is not None and self._writes.fault is None:
+                self._scopes.clear()  # all tasks have ended
+                with anyio.CancelScope(shield=True):
+                    await self._end(OUTER)
+                    await self._run_here()
+            raise
 
     async def feed(self, event: Event) -> None:
         """Let one event happen, and take its commands; with a journal, once it is written."""
-        if self._write is None:
+        if self._writes is None:
             self._commit(step(self._wiring, self.state, event))
             return
         with anyio.CancelScope(shield=True):
             async with self._lock:
                 transition = step(self._wiring, self.state, event)
                 if transition.state is not self.state:
-                    await self._write(self.state, event, transition.state)
+                    await self._writes.append(self.state, event, transition.state)
                 self._commit(transition)
         await anyio.lowlevel.checkpoint_if_cancelled()
 
     def _commit(self, transition: Transition) -> None:
         self.state = transition.state
-        self._commands.extend(transition.commands)
+        for command in transition.commands:
+            if isinstance(command, CancelStage):
+                self._commands.appendleft(command)
+            else:
+                self._commands.append(command)
         self._told(transition)
+
+    async def _end(self, reason: str) -> None:
+        """Ask the run to end, once."""
+        if not self._is_ending:
+            self._is_ending = True
+            await self.feed(CancelAsked(reason, self._clock.now()))
 
     def _told(self, transition: Transition) -> None:
         if self._tell is not None:
@@ -119,27 +145,50 @@ class Driver:
 
     async def _run_here(self) -> list[_Job]:
         """Carry out what does not wait, and what that leads to; give what does."""
-        commands, code = self._commands, self._wiring.code
-        while commands:
+        commands, code, ending = self._commands, self._wiring.code, self._ending
+        while ending is None or not await self._is_held(ending):
+            if not commands:
+                break
             command = commands.popleft()
-            if isinstance(command, RunStage):
+            if isinstance(command, CancelStage):
+                await self._cancel(command)
+            elif self._dropped and command.key in self._dropped:
+                continue
+            elif isinstance(command, RunStage):
                 work = code[command.instruction].work
                 if work is not None:
                     await self._begin(command, work)
-            elif isinstance(command, Pause):
-                self._jobs.append(_Job(command, None))
             else:
-                await self._cancel(command)
+                self._jobs.append(_Job(command, None))
         jobs, self._jobs = self._jobs, []
         return jobs
 
+    async def _is_held(self, ending: Ending) -> bool:
+        """Whether nothing more may begin, since others have to come to their end before."""
+        if self._is_ending:
+            return False
+        reason = ending.reason
+        if reason is None and ending.reason_at_rest is not None:
+            if self._scopes or self._jobs:
+                return True
+            reason = ending.reason_at_rest
+        if reason is not None:
+            await self._end(reason)
+        return False
+
     async def _begin(self, command: RunStage, work: Work) -> None:
         """Call a function; what it gives to be awaited is left for later."""
+        key = command.key
+        if self._writes is not None:
+            if not (self._wiring.code[command.instruction].repeats or work.wants_context):
+                await self.feed(StageBegun(key, self._clock.now()))
+            if key in self._dropped:  # it was cancelled meanwhile
+                return
         try:
             given = self._in_context(command) if work.wants_context else command.given
             result = work.function(given)
         except Exception as error:  # noqa: BLE001 - a defect of the stage, not of ours
-            await self.feed(self._event_of_error(command.key, error))
+            await self.feed(self._event_of_error(key, error))
             return
         if work.may_wait and isinstance(result, Awaitable):
             self._jobs.append(_Job(command, cast("Awaitable[object]", result)))
@@ -147,9 +196,12 @@ class Driver:
             await self.feed(self._read(command, work, result))
 
     def _in_context(self, command: RunStage) -> StageContext:
-        title = self._wiring.code[command.instruction].title
-        run, key = self.state.run, command.key
-        return StageContext(command.given, run, key, title, self._clock, self._children, self._tell)
+        title, setting = self._wiring.code[command.instruction].title, self._setting
+        run, key, writes = self.state.run, command.key, self._writes
+        kept = None if writes is None else writes.agent_of(key)
+        return StageContext(
+            command.given, run, key, title, setting.clock, setting.children, setting.tell, kept=kept
+        )
 
     def _read(self, command: RunStage, work: Work, result: object) -> StageEvent:
         """What a function returned, as an event."""
@@ -164,11 +216,12 @@ class Driver:
         return StageRaised(key, name, message, self._clock.now())
 
     async def _cancel(self, command: CancelStage) -> None:
-        """Cancel a task, or what has not been begun as one."""
+        """Cancel a task, or drop what has not been begun as one."""
         key = command.key
         if key in self._scopes:
             self._scopes[key].cancel()
             return
+        self._dropped.add(key)
         for job in self._jobs:
             if job.command.key == key:
                 self._jobs.remove(job)
@@ -178,8 +231,8 @@ class Driver:
 
     # --- waiting ------------------------------------------------------------------------------
 
-    async def _awaited(self, job: _Job) -> StageEvent:
-        """Await one job, until its deadline at most."""
+    async def _awaited(self, job: _Job) -> StageEvent | None:
+        """Await one job, until its deadline at most; `None` for a pause that was cut short."""
         command, clock = job.command, self._clock
         key = command.key
         try:
@@ -188,7 +241,9 @@ class Driver:
             boxed = await self._waiting.until(command.deadline, clock, lambda: self._for(job))
             if not isinstance(boxed, tuple):
                 return StageTimedOut(key, clock.now())
-        except Exception as error:  # noqa: BLE001 - a defect of the stage, not of ours
+        except Exception as error:  # a defect of the stage, unless it is the journal's
+            if self._writes is not None and error is self._writes.fault:
+                raise
             return self._event_of_error(key, error)
         work = self._wiring.code[command.instruction].work
         if work is None:
@@ -204,7 +259,15 @@ class Driver:
             told = "a cancellation was raised that nobody had asked for"
             raise RuntimeError(told) from error
 
-    async def _paused(self, command: Pause) -> StageEvent:
+    async def _paused(self, command: Pause) -> StageEvent | None:
+        if self._ending is None:
+            return await self._slept(command)
+        slept: list[StageEvent] = []
+        with self._ending.idle():
+            slept.append(await self._slept(command))
+        return slept[0] if slept else None
+
+    async def _slept(self, command: Pause) -> StageEvent:
         clock, deadline = self._clock, command.deadline
         if deadline is not None and deadline < command.until:
             await clock.sleep_until(deadline)
@@ -218,11 +281,14 @@ class Driver:
         async with anyio.create_task_group() as group:
             for job in jobs:
                 self._start(group, job)
+            if self._ending is not None:
+                group.start_soon(self._watch, group, self._ending)
         if self._fault is not None:
             raise self._fault
 
     def _start(self, group: anyio.abc.TaskGroup, job: _Job) -> None:
         self._scopes[job.command.key] = anyio.CancelScope()
+        self._working += 1
         group.start_soon(self._work, group, job)
 
     async def _work(self, group: anyio.abc.TaskGroup, job: _Job) -> None:
@@ -238,12 +304,30 @@ class Driver:
                     else:
                         event = await self._awaited(todo[0])
                 del self._scopes[key]
-                await self.feed(event or StageStopped(key, self._clock.now()))
+                if event is not None or scope.cancel_called:
+                    await self.feed(event or StageStopped(key, self._clock.now()))
                 todo = await self._run_here()
                 for other in todo[1:]:
                     self._start(group, other)
+            self._working -= 1
+            if self._watching is not None and not self._working:
+                self._watching.cancel()
         except (Exception, KeyboardInterrupt, SystemExit) as error:  # noqa: BLE001
             self._fault = self._fault or error  # raised again by `_together`
+            group.cancel_scope.cancel()
+
+    async def _watch(self, group: anyio.abc.TaskGroup, ending: Ending) -> None:
+        """Wait for whoever asks the run to end, as long as something is in flight."""
+        with anyio.CancelScope() as self._watching:
+            if self._working:
+                await ending.asked()
+        if not self._working:
+            return
+        try:
+            for job in await self._run_here():
+                self._start(group, job)
+        except (Exception, KeyboardInterrupt, SystemExit) as error:  # noqa: BLE001
+            self._fault = self._fault or error
             group.cancel_scope.cancel()
 
 

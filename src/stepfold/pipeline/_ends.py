@@ -6,7 +6,7 @@ from attrs import frozen
 from typing_extensions import TypeVar
 
 from stepfold.pipeline.events import StageKey
-from stepfold.values import Cancelled, Outcome
+from stepfold.values import Cancelled, OpenApproval, OpenRequest, Outcome
 
 B_co = TypeVar("B_co", covariant=True)
 E_co = TypeVar("E_co", covariant=True)
@@ -47,10 +47,41 @@ class OpenInput:
 
 @final
 @frozen(order=False)
-class Suspended:
-    """Nothing is left to do here until somebody gives one of the open inputs."""
+class AgentAsks:
+    """An approval or a result that an agent within a suspended pipeline waits for.
 
-    open: tuple[OpenInput, ...]
+    The answer to `request` is what an agent takes: `approve(asks.request)`, `tool_output(…)` and
+    the like. `stage` is the name of the agent's stage.
+    """
+
+    key: StageKey
+    stage: str
+    request: OpenRequest
+
+    @property
+    def name(self) -> str:
+        """What it is answered by, unless there are several of this name."""
+        return self.stage
+
+    @property
+    def question(self) -> str:
+        """What is asked, in words."""
+        call = self.request.call
+        if isinstance(self.request, OpenApproval):
+            return f"May {call.tool_name} run with {call.input}?"
+        return f"What does {call.tool_name} give for {call.input}?"
+
+
+Open: TypeAlias = OpenInput | AgentAsks
+"""What a suspended pipeline waits for."""
+
+
+@final
+@frozen(order=False)
+class Suspended:
+    """Nothing is left to do here until somebody answers one of what is open."""
+
+    open: tuple[Open, ...]
 
 
 PipelineEnd: TypeAlias = Finished[B, E] | Suspended | Cancelled | Crashed

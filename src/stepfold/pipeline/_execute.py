@@ -7,16 +7,19 @@ from typing_extensions import TypedDict
 
 from stepfold.loop import Limits
 from stepfold.loop.commands import Grant
+from stepfold.pipeline._checks import require_made, require_seconds
 from stepfold.pipeline._driver import Driver
+from stepfold.pipeline._ending import Ending
 from stepfold.pipeline._ends import Crashed, Finished
 from stepfold.pipeline._nodes import Node
-from stepfold.pipeline._run import PipelineRun, StageCrashed
+from stepfold.pipeline._run import PipelineCancelled, PipelineRun, StageCrashed
+from stepfold.pipeline._setting import Setting
 from stepfold.pipeline._step import begin
 from stepfold.pipeline._wiring import Wiring
 from stepfold.pipeline.notes import Note, Tell
 from stepfold.ports import Clock
-from stepfold.shell import ChildRuns, SystemClock
-from stepfold.values import Outcome, Price, UsageError
+from stepfold.shell import CancelHandle, ChildRuns, SystemClock
+from stepfold.values import Cancelled, Outcome, Price, UsageError
 
 
 class StartOptions(TypedDict, total=False):
@@ -27,6 +30,8 @@ class StartOptions(TypedDict, total=False):
     prices: Mapping[str, Price] | None
     clock: Clock | None
     seed: int | None
+    cancel: CancelHandle | None
+    timeout: float | None
 
 
 class PipelineOptions(StartOptions, total=False):
@@ -37,7 +42,14 @@ class PipelineOptions(StartOptions, total=False):
     the jitter of pauses; both are new by default. `limits` are what all agents within may spend
     together of tokens, cost and tool calls: each takes what it may spend when it begins, and puts
     back what it left, so side by side the first takes all, unless agents have limits of their own.
-    `prices` says what tokens cost, by ids of models, beside what the agents know.
+    `prices` says what tokens cost, by ids of models, beside what the agents know. In a journal,
+    limits and prices are kept, and what was spent counts after any number of crashes.
+
+    `cancel` is a handle by which the run can be ended from beside it: what is in flight is
+    cancelled and awaited, and the run ends in `Cancelled(reason)`. With `after_step=True` the
+    stages in flight come to their end first, and no other begins. `timeout` does the same after
+    so many seconds of this call; time in which a suspended run rests does not count. A sync stage
+    cannot be interrupted.
     """
 
     run_id: str | None
@@ -53,6 +65,7 @@ async def run_in_memory(
 
     Raises:
         StageCrashed: a stage raised.
+        PipelineCancelled: it was ended from outside, or took too long.
         UsageError: an option is wrong, or the pipeline waits for inputs.
     """
     require_known("run", options)
@@ -65,18 +78,21 @@ async def run_in_memory(
     run_id = f"run-{secrets.token_hex(8)}" if run_id is None else run_id
     seed = secrets.randbits(63) if seed is None else seed
     first = begin(wiring, given, run=run_id, seed=seed, at=clock.now())
-    children = children_of(run_id, options)
-    driver = Driver(wiring, first, clock, telling(options.get("observers", ())), children)
+    children = children_of(run_id, options.get("limits"), options.get("prices") or {})
+    tell = telling(options.get("observers", ()))
+    driver = Driver(wiring, first, Setting(clock, tell, children, ending_of(options, clock)))
     await driver.run()
     end = driver.state.end
-    if isinstance(end, Finished):
-        return end.outcome
-    if end is None:
-        raise AssertionError(driver.state)
-    crashed = StageCrashed(PipelineRun(run_id, end=end))
-    raise crashed from (
-        driver.cause_of(end.exception, end.message) if isinstance(end, Crashed) else None
-    )
+    match end:
+        case Finished(outcome):
+            return outcome
+        case Crashed(_, exception, message):
+            crashed = StageCrashed(PipelineRun(run_id, end=end))
+            raise crashed from driver.cause_of(exception, message)
+        case Cancelled():
+            raise PipelineCancelled(PipelineRun(run_id, end=end))
+        case _:
+            raise AssertionError(driver.state)
 
 
 def require_known(where: str, options: StartOptions) -> None:
@@ -96,9 +112,30 @@ def clock_of(options: StartOptions) -> Clock:
     return _CLOCK if clock is None else clock
 
 
-def children_of(run_id: str, options: StartOptions) -> ChildRuns | None:
-    """What the agents within may spend, if there is a limit."""
-    limits = options.get("limits")
+def ending_of(options: StartOptions, clock: Clock) -> Ending | None:
+    """What may end the run before its time, if anything may.
+
+    Raises:
+        UsageError: it is no handle, or no time.
+    """
+    cancel, seconds = options.get("cancel"), options.get("timeout")
+    if cancel is None and seconds is None:
+        return None
+    if cancel is not None:
+        require_made("cancel", cancel, CancelHandle, "a CancelHandle")
+    if seconds is not None:
+        require_seconds("timeout", seconds)
+    return Ending(cancel, seconds, clock)
+
+
+def children_of(
+    run_id: str, limits: Limits | None, prices: Mapping[str, Price]
+) -> ChildRuns | None:
+    """What the agents within may spend, if there is a limit.
+
+    Raises:
+        UsageError: it is a limit that agents cannot share.
+    """
     if limits is None:
         return None
     if limits.steps is not None or limits.calls_of or limits.wrap_up_tokens is not None:
@@ -107,7 +144,7 @@ def children_of(run_id: str, options: StartOptions) -> ChildRuns | None:
             f"{limits!r}: give steps, calls_of and wrap_up_tokens to the agents"
         )
     grant = Grant(limits.tokens, limits.cost, limits.tool_calls)
-    return ChildRuns(run_id, limits, grant, options.get("prices") or {})
+    return ChildRuns(run_id, limits, grant, prices)
 
 
 def telling(observers: Sequence[Tell]) -> Tell | None:

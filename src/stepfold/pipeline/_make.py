@@ -14,6 +14,7 @@ from stepfold.pipeline._checks import (
     require_stage,
 )
 from stepfold.pipeline._context import StageContext
+from stepfold.pipeline._kept import Rested
 from stepfold.pipeline._nodes import (
     NOTHING,
     Awaited,
@@ -115,10 +116,11 @@ def sleep(seconds: float, /) -> Stage[A, A, Never]:
 
 
 def contextual(
-    name: str, function: Callable[[StageContext], Awaitable[Outcome[B, E]]], prompt: object
+    name: str, function: Callable[[StageContext], Awaitable[Outcome[B, E] | Rested]], prompt: object
 ) -> Stage[Never, B, E]:
     """A stage of what begins runs of its own: it is told where in a pipeline it is.
 
+    In a journal, it keeps its run in `context.kept`, and may give `Rested` where that has to wait.
     `prompt` is the function that the stage is shown and known by.
     """
     work = Work(
@@ -134,7 +136,7 @@ def contextual(
 
 def chosen(
     name: str,
-    chooser: Callable[[StageContext], Awaitable[Outcome[object, F]]],
+    chooser: Callable[[StageContext], Awaitable[Outcome[object, F] | Rested]],
     labels: tuple[str, ...],
     arms: tuple[Node, ...],
 ) -> Stage[Never, object, object]:

@@ -1,25 +1,33 @@
 """What a run of a pipeline waits for: the commands it issued, and the inputs it asked for."""
 
-from stepfold.pipeline._ends import OpenInput
+from collections.abc import Iterator
+
+from stepfold.pipeline._ends import AgentAsks, Open, OpenInput
 from stepfold.pipeline._state import Branch, Paused, PipelineState, Strand
 from stepfold.pipeline._wiring import Op, Wiring
 from stepfold.pipeline.commands import Command, Pause, RunStage
 from stepfold.pipeline.events import StageKey
 
 
-def open_inputs(wiring: Wiring, state: PipelineState) -> tuple[OpenInput, ...]:
-    """The inputs that a pipeline waits for, in the order of its branches."""
-    return tuple(
-        OpenInput(StageKey(strand.path, strand.place), asked.name, str(strand.value))
-        for strand in _leaves(state.root)
-        if (asked := wiring.code[strand.at].asked) is not None
-    )
+def open_inputs(wiring: Wiring, state: PipelineState) -> tuple[Open, ...]:
+    """What a pipeline waits for from outside, in the order of its branches."""
+    return tuple(one for strand in leaves_of(state.root) for one in _open_in(wiring, strand))
+
+
+def _open_in(wiring: Wiring, strand: Strand) -> Iterator[Open]:
+    key, instruction = StageKey(strand.path, strand.place), wiring.code[strand.at]
+    if instruction.asked is not None:
+        yield OpenInput(key, instruction.asked.name, str(strand.value))
+    for request in strand.asked:
+        yield AgentAsks(key, instruction.title, request)
 
 
 def pending(wiring: Wiring, state: PipelineState) -> tuple[Command, ...]:
     """The commands whose answers are awaited; one to run a stage is as it was issued."""
     found: list[Command] = []
-    for strand in _leaves(state.root):
+    for strand in leaves_of(state.root):
+        if strand.asked:
+            continue
         op = wiring.code[strand.at].op
         key = StageKey(strand.path, strand.place)
         if op in {Op.WORK, Op.CHOOSE}:
@@ -29,7 +37,7 @@ def pending(wiring: Wiring, state: PipelineState) -> tuple[Command, ...]:
     return tuple(found)
 
 
-def _leaves(root: Strand | None) -> list[Strand]:
+def leaves_of(root: Strand | None) -> list[Strand]:
     """The strands without a fan, in order."""
     found: list[Strand] = []
     todo: list[Branch] = [root]

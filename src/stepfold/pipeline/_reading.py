@@ -5,10 +5,17 @@ from typing import Final, cast
 
 from returns.result import Failure, Success
 
+from stepfold.pipeline._kept import Rested
 from stepfold.pipeline._wiring import Wiring
 from stepfold.pipeline._works import Reading, Work
 from stepfold.pipeline.commands import RunStage
-from stepfold.pipeline.events import StageEvent, StageFailed, StageRaised, StageSucceeded
+from stepfold.pipeline.events import (
+    StageEvent,
+    StageFailed,
+    StageRaised,
+    StageRested,
+    StageSucceeded,
+)
 from stepfold.values import Instant, UsageError
 
 _ASYNC: Final = (
@@ -24,6 +31,8 @@ def answer_of(work: Work, command: RunStage, result: object, at: Instant) -> Sta
     """
     key, reading = command.key, work.reading
     value: object = result
+    if work.wants_context and isinstance(result, Rested):
+        return StageRested(key, result.asked, at)
     if reading is Reading.IGNORED:
         return StageSucceeded(key, command.given, at)
     if reading is Reading.OUTCOME or reading is Reading.EITHER:

@@ -6,7 +6,7 @@ from attrs import field, frozen
 from typing_extensions import TypeVar, override
 
 from stepfold.pipeline._ends import Crashed, PipelineEnd
-from stepfold.values import StepfoldError
+from stepfold.values import Cancelled, StepfoldError
 
 B_co = TypeVar("B_co", covariant=True)
 E_co = TypeVar("E_co", covariant=True)
@@ -48,3 +48,19 @@ class StageCrashed(StepfoldError):
     @override
     def __reduce__(self) -> tuple[type["StageCrashed"], tuple[PipelineRun[object, object]]]:
         return (StageCrashed, (self.run,))
+
+
+@final
+class PipelineCancelled(StepfoldError):
+    """A run in memory was ended from beside it, or its time was up; `run` holds how it ended."""
+
+    __module__ = "stepfold"
+
+    def __init__(self, run: PipelineRun[object, object]) -> None:
+        end = run.end
+        super().__init__(f"cancelled: {end.reason}" if isinstance(end, Cancelled) else f"{run!r}")
+        self.run: PipelineRun[object, object] = run
+
+    @override
+    def __reduce__(self) -> tuple[type["PipelineCancelled"], tuple[PipelineRun[object, object]]]:
+        return (PipelineCancelled, (self.run,))

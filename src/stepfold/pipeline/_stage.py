@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Generic, Never, TypeVarTuple, cast, final
 
-from typing_extensions import TypeVar, Unpack, override
+from typing_extensions import TypeVar, override
 
 from stepfold.loop import RetryPolicy
 from stepfold.pipeline._cases import FirstFitting, Kind, require_reachable, shown_kind
@@ -21,8 +21,6 @@ from stepfold.pipeline._checks import (
     require_seconds,
     require_stage,
 )
-from stepfold.pipeline._durable import Answers, resume, start
-from stepfold.pipeline._execute import PipelineOptions, StartOptions, run_in_memory
 from stepfold.pipeline._graph import mermaid_of, schemas_of, tree_of
 from stepfold.pipeline._nodes import (
     Caught,
@@ -44,8 +42,7 @@ from stepfold.pipeline._nodes import (
     with_catch,
 )
 from stepfold.pipeline._results import BoundReached, Revision, TimedOut, Verdict
-from stepfold.pipeline._run import PipelineRun
-from stepfold.pipeline._wiring import Wiring, wiring_of
+from stepfold.pipeline._runs import Runs
 from stepfold.pipeline._works import (
     SPREAD,
     AnyFunction,
@@ -58,7 +55,6 @@ from stepfold.pipeline._works import (
     plain,
     work_of,
 )
-from stepfold.ports import JournalStore
 from stepfold.values import JsonText, Outcome
 
 A = TypeVar("A")
@@ -79,7 +75,7 @@ _Cs = TypeVarTuple("_Cs")
 
 
 @final
-class Stage(Generic[A_contra, B_co, E_co]):
+class Stage(Runs[A_contra, B_co, E_co]):
     """A pipeline: it takes an `A` and gives a `B`, or a failure that is an `E`.
 
     Made by `stage`, `pure`, `fallible`, `identity` and `given`, by an agent's `stage`, and by the
@@ -87,22 +83,9 @@ class Stage(Generic[A_contra, B_co, E_co]):
     Nothing runs before `run`. An exception in a stage is a defect, and never becomes an `E`.
     """
 
-    def __init__(self, node: Node) -> None:
-        self._node: Node = node
-
-    @property
-    def node(self) -> Node:
-        """The tree that this stage is."""
-        return self._node
-
-    @cached_property
-    def wiring(self) -> Wiring:
-        """The stage as `step` takes it: its tree as indexed instructions."""
-        return wiring_of(self._node)
-
     @cached_property
     def _tokens(self) -> tuple[object, ...]:
-        return tokens(self._node)
+        return tokens(self.node)
 
     @override
     def __eq__(self, other: object) -> bool:
@@ -118,115 +101,30 @@ class Stage(Generic[A_contra, B_co, E_co]):
 
     def tree(self) -> str:
         """Draw it as a tree: a line for each stage, those within it below."""
-        return tree_of(self._node)
+        return tree_of(self.node)
 
     def mermaid(self) -> str:
         """Draw it as a flow chart in Mermaid; dotted arrows are the ways of failures."""
-        return mermaid_of(self._node)
+        return mermaid_of(self.node)
 
     def schemas(self) -> Mapping[str, JsonText | None]:
         """The JSON Schemas of what it is `given`, of its `value`, and of each `input NAME`.
 
         `None` is where no annotation tells the type, or it has no JSON form.
         """
-        return schemas_of(self._node)
-
-    # --- running ------------------------------------------------------------------------------
-
-    async def run(
-        self, given: A_contra, /, **options: Unpack[PipelineOptions]
-    ) -> Outcome[B_co, E_co]:
-        """Run the pipeline in memory, and give what came of it.
-
-        Args:
-            given: What the first stage is given.
-            options: See `PipelineOptions`.
-
-        Raises:
-            StageCrashed: a stage raised; the exception carries the run.
-            UsageError: the pipeline waits for inputs, so it needs a journal.
-        """
-        outcome = await run_in_memory(self._node, self.wiring, given, options)
-        return cast("Outcome[B_co, E_co]", outcome)  # as the types of its stages promise
-
-    async def value(
-        self: "Stage[A, B, Never]", given: A, /, **options: Unpack[PipelineOptions]
-    ) -> B:
-        """Run a pipeline that cannot fail, and give its value.
-
-        Raises:
-            StageCrashed: a stage raised; the exception carries the run.
-            UsageError: the pipeline waits for inputs, so it needs a journal.
-        """
-        outcome = await self.run(given, **options)
-        return outcome.unwrap()
-
-    async def start(
-        self,
-        given: A_contra,
-        /,
-        *,
-        journal: JournalStore,
-        run_id: str,
-        **options: Unpack[StartOptions],
-    ) -> PipelineRun[B_co, E_co]:
-        """Begin a run that is written down, and carry it on until it ends or waits for inputs.
-
-        What goes over each boundary is written as JSON, by the types in the annotations of the
-        functions. In an agent's place, use an async function that asks it.
-
-        Args:
-            given: What the first stage is given.
-            journal: Where the run is kept, such as a store of `stepfold.durable`.
-            run_id: What it is called there.
-            options: See `PipelineOptions`.
-
-        Raises:
-            JournalError: there is such a run already, or the store failed.
-            UsageError: an annotation is missing, or a stage gave something else than it says.
-        """
-        run = await start(self._node, self.wiring, given, journal, run_id, options)
-        return cast("PipelineRun[B_co, E_co]", run)
-
-    async def resume(
-        self,
-        run_id: str,
-        answers: Answers | None = None,
-        /,
-        *,
-        journal: JournalStore,
-        **options: Unpack[StartOptions],
-    ) -> PipelineRun[B_co, E_co]:
-        """Take up a run again where its journal ends: answered, or after a crash.
-
-        A stage that was in flight runs again if it is `idempotent()` or a plain function;
-        otherwise the run ends in `Crashed`.
-
-        Args:
-            run_id: What the run is called.
-            answers: Values for open inputs, by their names, or where there are several of one
-                name, by the `OpenInput` of each; some may stay open.
-            journal: Where the run is kept.
-            options: See `PipelineOptions`.
-
-        Raises:
-            JournalError: there is no such run, it is damaged, or somebody else goes on with it.
-            UsageError: an answer does not fit, or the run is of another pipeline.
-        """
-        run = await resume(self._node, self.wiring, run_id, answers or {}, journal, options)
-        return cast("PipelineRun[B_co, E_co]", run)
+        return schemas_of(self.node)
 
     # --- one after the other ------------------------------------------------------------------
 
     def then(self, following: "Stage[B_co, C, F]", /) -> "Stage[A_contra, C, E_co | F]":
         """Give the value to another stage."""
         require_stage("then", following, Stage)
-        return Stage(in_sequence(self._node, following.node))
+        return Stage(in_sequence(self.node, following.node))
 
     def __rshift__(self, following: "Stage[B_co, C, F]", /) -> "Stage[A_contra, C, E_co | F]":
         """As `then`, between named stages: `fetch >> parse`."""
         require_stage(">>", following, Stage)
-        return Stage(in_sequence(self._node, following.node))
+        return Stage(in_sequence(self.node, following.node))
 
     def map(self, function: Callable[[B_co], C], /) -> "Stage[A_contra, C, E_co]":
         """Change the value by a plain function."""
@@ -242,7 +140,7 @@ class Stage(Generic[A_contra, B_co, E_co]):
         What it raises is a defect, as anywhere else.
         """
         work = work_of("tap", cast("AnyFunction", observer), Reading.IGNORED, "tap")
-        return Stage(in_sequence(self._node, Leaf(work)))
+        return Stage(in_sequence(self.node, Leaf(work)))
 
     def guard(
         self, holds: Callable[[B_co], bool], /, otherwise: Callable[[B_co], F]
@@ -253,7 +151,7 @@ class Stage(Generic[A_contra, B_co, E_co]):
             plain("guard", cast("AnyFunction", otherwise), "guard"),
         )
         work = Work(name_of(holds, "guard"), guarded, Reading.OUTCOME, is_plain=True)
-        return Stage(in_sequence(self._node, Leaf(work)))
+        return Stage(in_sequence(self.node, Leaf(work)))
 
     def narrow(
         self, kind: type[C], /, otherwise: Callable[[B_co], F]
@@ -262,22 +160,22 @@ class Stage(Generic[A_contra, B_co, E_co]):
         require_made("narrow", kind, type, "a class")
         narrowed = Narrowed(kind, plain("narrow", cast("AnyFunction", otherwise), "narrow"))
         work = Work(f"narrow {kind.__name__}", narrowed, Reading.OUTCOME, is_plain=True, gives=kind)
-        return Stage(in_sequence(self._node, Leaf(work)))
+        return Stage(in_sequence(self.node, Leaf(work)))
 
     def _before(self, where: str, function: object, reading: Reading) -> Node:
         """This tree, and a plain function after it."""
         called = plain(where, cast("AnyFunction", function), where)
-        return in_sequence(self._node, Leaf(work_of(where, called, reading, where)))
+        return in_sequence(self.node, Leaf(work_of(where, called, reading, where)))
 
     # --- failures -----------------------------------------------------------------------------
 
     def map_failure(self, function: Callable[[E_co], F], /) -> "Stage[A_contra, B_co, F]":
         """Change the error of a failure by a plain function."""
-        return Stage(with_catch(self._node, self._catching("map_failure", function, False)))  # noqa: FBT003
+        return Stage(with_catch(self.node, self._catching("map_failure", function, False)))  # noqa: FBT003
 
     def recover(self, function: Callable[[E_co], C], /) -> "Stage[A_contra, B_co | C, Never]":
         """Make a value of any failure by a plain function."""
-        return Stage(with_catch(self._node, self._catching("recover", function, True)))  # noqa: FBT003
+        return Stage(with_catch(self.node, self._catching("recover", function, True)))  # noqa: FBT003
 
     def _catching(self, where: str, function: object, recovers: bool) -> Caught:  # noqa: FBT001
         called = plain(where, cast("AnyFunction", function), where)
@@ -286,12 +184,12 @@ class Stage(Generic[A_contra, B_co, E_co]):
     def recover_with(self, following: "Stage[E_co, C, F]", /) -> "Stage[A_contra, B_co | C, F]":
         """Give the error of a failure to another stage."""
         require_stage("recover_with", following, Stage)
-        return Stage(with_catch(self._node, CaughtBy(following.node)))
+        return Stage(with_catch(self.node, CaughtBy(following.node)))
 
     def fallback(self: "Stage[A, B, E]", other: "Stage[A, C, F]", /) -> "Stage[A, B | C, F]":
         """Give the same input to another stage if this one fails."""
         require_stage("fallback", other, Stage)
-        return Stage(Fallback(self._node, other.node))
+        return Stage(Fallback(self.node, other.node))
 
     def retry(self, attempts: int | RetryPolicy, /) -> "Stage[A_contra, B_co, E_co]":
         """Begin again with the same input while it fails: so many attempts in all.
@@ -300,9 +198,9 @@ class Stage(Generic[A_contra, B_co, E_co]):
         retries. The failure of the last attempt is that of the whole. What raises is not retried.
         """
         if isinstance(attempts, RetryPolicy):
-            return Stage(Retry(self._node, attempts.max_retries + 1, attempts))
+            return Stage(Retry(self.node, attempts.max_retries + 1, attempts))
         require_bound("retry, attempts", attempts)
-        return Stage(Retry(self._node, attempts, None))
+        return Stage(Retry(self.node, attempts, None))
 
     def timeout(self, seconds: float, /) -> "Stage[A_contra, B_co, E_co | TimedOut]":
         """Fail if it has not ended in time; what runs then is cancelled, and awaited.
@@ -310,7 +208,7 @@ class Stage(Generic[A_contra, B_co, E_co]):
         A stage that is sync cannot be interrupted: what it gives too late is dropped.
         """
         require_seconds("timeout", seconds)
-        return Stage(Timed(self._node, seconds))
+        return Stage(Timed(self.node, seconds))
 
     # --- side by side -------------------------------------------------------------------------
 
@@ -343,7 +241,7 @@ class Stage(Generic[A_contra, B_co, E_co]):
     def _each(self, body: Node, limit: int, *, settles: bool) -> Node:
         require_bound("map_each, limit", limit)
         spread = Leaf(Work("items", SPREAD, Reading.VALUE, is_plain=True))
-        return in_sequence(in_sequence(self._node, spread), Each(body, limit, settles))
+        return in_sequence(in_sequence(self.node, spread), Each(body, limit, settles))
 
     def race(self: "Stage[A, B, E]", other: "Stage[A, C, F]", /) -> "Stage[A, B | C, E | F]":
         """Give the same input to both: the first success wins, and the other is cancelled.
@@ -354,14 +252,14 @@ class Stage(Generic[A_contra, B_co, E_co]):
         require_stage("race", other, Stage)
         arms = (
             node.arms if isinstance(node, Together) and node.is_race else (node,)
-            for node in (self._node, other.node)
+            for node in (self.node, other.node)
         )
         return Stage(Together(tuple(arm for found in arms for arm in found), is_race=True))
 
     def __and__(self: "Stage[A, B, E]", other: "Stage[A, C, F]", /) -> "Fan[A, E | F, B, C]":
         """Put two stages side by side: `parallel(a & b & c)`; the narrowest input comes first."""
         require_stage("&", other, Stage)
-        return Fan((self._node, other.node))
+        return Fan((self.node, other.node))
 
     # --- again and again ----------------------------------------------------------------------
 
@@ -397,7 +295,7 @@ class Stage(Generic[A_contra, B_co, E_co]):
         require_bound(f"{where}, at_most", at_most)
         holds = plain(where, cast("AnyFunction", test), where)
         work = Work(name_of(holds, where), Tested(holds), Reading.CHOICE, is_plain=True)
-        return in_sequence(self._node, Loop(work, ends, body, at_most))
+        return in_sequence(self.node, Loop(work, ends, body, at_most))
 
     def improve_until_accepted(
         self: "Stage[A, B, E]",
@@ -416,18 +314,18 @@ class Stage(Generic[A_contra, B_co, E_co]):
         require_stage("improve_until_accepted, improve", improve, Stage)
         require_bound("improve_until_accepted, at_most", at_most)
         improving = Improving(evaluate.node, improve.node, at_most)
-        return Stage(in_sequence(self._node, improving))
+        return Stage(in_sequence(self.node, improving))
 
     def idempotent(self) -> "Stage[A_contra, B_co, E_co]":
         """The same stage, declared to do no harm if what was in flight at a crash runs again."""
-        return Stage(Repeatable(self._node))
+        return Stage(Repeatable(self.node))
 
     # --- other --------------------------------------------------------------------------------
 
     def named(self, name: str, /) -> "Stage[A_contra, B_co, E_co]":
         """The same stage under a name: what is within it is shown as `name/…`."""
         require_name("named", name)
-        return Stage(Titled(name, self._node))
+        return Stage(Titled(name, self.node))
 
 
 @final

@@ -8,7 +8,7 @@ from stepfold.pipeline._ends import PipelineEnd
 from stepfold.pipeline._vector import Row
 from stepfold.pipeline.commands import Command
 from stepfold.pipeline.notes import Note
-from stepfold.values import Instant
+from stepfold.values import Instant, OpenRequest
 
 
 @final
@@ -72,7 +72,8 @@ class Strand:
     """One line of execution. It waits for the answer to instruction `at`, or for its fan.
 
     `place` counts its executions, `value` is what the instruction was given, `inherited` the
-    deadline of the strand that it branched off.
+    deadline of the strand that it branched off. `begun` tells of a stage that must not run twice
+    that it may have run; where its agent rests, `asked` is what it waits for.
     """
 
     path: tuple[int, ...]
@@ -83,6 +84,8 @@ class Strand:
     inherited: Instant | None
     fan: Fan | None = None
     closing: Closing | None = None
+    begun: bool = False
+    asked: tuple[OpenRequest, ...] = ()
 
     @property
     def deadline(self) -> Instant | None:

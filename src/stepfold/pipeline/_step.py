@@ -17,49 +17,34 @@ Rules.
    whoever gave it. The outermost deadline that has passed is the one that counts.
 6. An answer to what is no longer open changes nothing; to what was never asked, it is the host's
    mistake, and raises. After the end nothing changes anything.
-7. Branches are begun in their order, results are in their order, and an end does not depend on
+7. That a stage was begun which must not run twice is kept in mind, and changes nothing else. A
+   stage whose agent rests runs no more until it is taken up; whoever stops it need not wait.
+8. Branches are begun in their order, results are in their order, and an end does not depend on
    which of two answers came first, except where the first decides: a race, and which failure.
 """
 
 from typing import Final
 
 from stepfold.pipeline._following import lineage_to
-from stepfold.pipeline._state import (
-    PipelineState,
-    Strand,
-    Transition,
-)
+from stepfold.pipeline._state import PipelineState, Strand, Transition
 from stepfold.pipeline._turn import Turn
 from stepfold.pipeline._wiring import Instruction, Op, Wiring
 from stepfold.pipeline.events import (
     CancelAsked,
     Event,
     InputGiven,
+    StageBegun,
     StageEvent,
-    StageFailed,
-    StageRaised,
+    StageRested,
     StageStopped,
-    StageSucceeded,
+    StageTakenUp,
     StageTimedOut,
     Waited,
 )
-from stepfold.pipeline.notes import (
-    Result,
-)
 from stepfold.values import Cancelled, IllegalEvent, Instant
-
-_SECOND: Final = 1_000_000_000
 
 _WORK: Final = Op.WORK
 _CHOOSE: Final = Op.CHOOSE
-
-_RESULTS: Final[dict[type[StageEvent], Result]] = {
-    StageSucceeded: "succeeded",
-    StageFailed: "failed",
-    StageRaised: "raised",
-    StageStopped: "stopped",
-    StageTimedOut: "timed-out",
-}
 
 
 def begin(wiring: Wiring, given: object, *, run: str, seed: int, at: Instant) -> Transition:
@@ -86,7 +71,31 @@ def step(wiring: Wiring, state: PipelineState, event: Event) -> Transition:
         return Transition(state, (), ())
     instruction = wiring.code[lineage[-1].at]
     _require_fitting(instruction, event)
+    if isinstance(event, StageBegun | StageRested | StageTakenUp):
+        return _moved(turn, state, lineage, instruction, event)
+    if lineage[-1].asked:
+        raise IllegalEvent(f"{instruction.title}: its agent rests, got {type(event).__name__}")
     return turn.over(turn.answered(lineage, instruction, event))
+
+
+def _moved(
+    turn: Turn,
+    state: PipelineState,
+    lineage: list[Strand],
+    instruction: Instruction,
+    event: StageBegun | StageRested | StageTakenUp,
+) -> Transition:
+    """What leaves a stage open, but in another way."""
+    strand = lineage[-1]
+    match event:
+        case StageBegun() if not strand.begun:
+            return turn.over(turn.begun(lineage))
+        case StageRested() if not strand.asked:
+            return turn.over(turn.rested(lineage, instruction, event))
+        case StageTakenUp() if strand.asked:
+            return turn.over(turn.taken_up(lineage, instruction))
+        case _:
+            return Transition(state, (), ())
 
 
 def _is_open(strand: Strand, event: StageEvent) -> bool:

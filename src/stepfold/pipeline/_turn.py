@@ -6,6 +6,7 @@ and decided is gathered in lists, and becomes a value when the turn is over.
 
 from typing import Final, cast, final
 
+from attrs import evolve
 from returns.result import Failure, Success
 
 from stepfold.loop import pause_of
@@ -47,16 +48,18 @@ from stepfold.pipeline._wiring import Instruction, Op, Wiring
 from stepfold.pipeline.commands import CancelStage, Command, Pause, RunStage
 from stepfold.pipeline.events import (
     InputGiven,
-    StageEvent,
+    StageAnswer,
     StageFailed,
     StageKey,
     StageRaised,
+    StageRested,
     StageStopped,
     StageSucceeded,
     StageTimedOut,
     Waited,
 )
 from stepfold.pipeline.notes import (
+    AgentRested,
     BranchFinished,
     FanFinished,
     FanStarted,
@@ -74,7 +77,7 @@ _SECOND: Final = 1_000_000_000
 _WORK: Final = Op.WORK
 _CHOOSE: Final = Op.CHOOSE
 
-_RESULTS: Final[dict[type[StageEvent], Result]] = {
+_RESULTS: Final[dict[type[StageAnswer], Result]] = {
     StageSucceeded: "succeeded",
     StageFailed: "failed",
     StageRaised: "raised",
@@ -120,7 +123,7 @@ class Turn:
     # --- answers ------------------------------------------------------------------------------
 
     def answered(
-        self, lineage: list[Strand], instruction: Instruction, event: StageEvent
+        self, lineage: list[Strand], instruction: Instruction, event: StageAnswer
     ) -> Branch | PipelineEnd[object, object]:
         """Take the answer that the last strand of a lineage waited for."""
         strand = lineage[-1]
@@ -143,6 +146,34 @@ class Turn:
         if isinstance(event, StageTimedOut):
             raise IllegalEvent(f"stage {event.key} had no deadline")
         return self._replaced(lineage, self._continued(strand, instruction, event))
+
+    def begun(self, lineage: list[Strand]) -> Strand | Ended:
+        """Keep in mind that the last strand of a lineage may have run what must not run twice."""
+        return self._replaced(lineage, evolve(lineage[-1], begun=True))
+
+    def rested(
+        self, lineage: list[Strand], instruction: Instruction, event: StageRested
+    ) -> Branch | PipelineEnd[object, object]:
+        """Let the last strand of a lineage wait for somebody outside."""
+        strand = lineage[-1]
+        self._busy -= 1
+        closing = topmost_closing(lineage)
+        if closing is not None:
+            return self._without(lineage, closing)
+        if strand.deadline is not None and self._at >= strand.deadline:
+            return self._timed_out(lineage, event.key, self._at)
+        told = AgentRested(event.key, instruction.title, event.asked, self._at)
+        self._notes.append(told)
+        return self._replaced(lineage, evolve(strand, asked=event.asked))
+
+    def taken_up(self, lineage: list[Strand], instruction: Instruction) -> Strand | Ended:
+        """Let the last strand of a lineage, which rested, run again."""
+        strand = evolve(lineage[-1], asked=())
+        key = StageKey(strand.path, strand.place)
+        self._busy += 1
+        self._commands.append(RunStage(key, strand.at, strand.value, strand.deadline))
+        self._notes.append(StageStarted(key, instruction.title, self._at))
+        return self._replaced(lineage, strand)
 
     def _continued(
         self,
@@ -355,7 +386,7 @@ class Turn:
     def _stopped_strand(self, strand: Strand, spared: StageKey | None) -> Strand | None:
         """Cancel what runs in a strand; `None` where nothing does."""
         if strand.fan is None:
-            if self._code[strand.at].op is Op.ASK:
+            if strand.asked or self._code[strand.at].op is Op.ASK:
                 return None
             key = StageKey(strand.path, strand.place)
             if key != spared:

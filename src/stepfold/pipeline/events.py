@@ -4,18 +4,22 @@ from typing import TypeAlias, final
 
 from attrs import frozen
 
-from stepfold.values import Instant
+from stepfold.values import Instant, OpenRequest
 
 __all__ = (
     "CancelAsked",
     "Event",
     "InputGiven",
+    "StageAnswer",
+    "StageBegun",
     "StageEvent",
     "StageFailed",
     "StageKey",
     "StageRaised",
+    "StageRested",
     "StageStopped",
     "StageSucceeded",
+    "StageTakenUp",
     "StageTimedOut",
     "Waited",
 )
@@ -32,6 +36,15 @@ class StageKey:
 
     strand: tuple[int, ...]
     place: int
+
+
+@final
+@frozen(order=False)
+class StageBegun:
+    """A stage that must not run twice is about to run: what tells it from one that never did."""
+
+    key: StageKey
+    at: Instant
 
 
 @final
@@ -62,6 +75,25 @@ class StageRaised:
     key: StageKey
     exception: str
     message: str
+    at: Instant
+
+
+@final
+@frozen(order=False)
+class StageRested:
+    """The agent of a stage waits for what people or clients owe it: at least one thing."""
+
+    key: StageKey
+    asked: tuple[OpenRequest, ...]
+    at: Instant
+
+
+@final
+@frozen(order=False)
+class StageTakenUp:
+    """The agent of a stage goes on, since somebody has answered."""
+
+    key: StageKey
     at: Instant
 
 
@@ -111,9 +143,12 @@ class CancelAsked:
     at: Instant
 
 
-StageEvent: TypeAlias = (
+StageAnswer: TypeAlias = (
     StageSucceeded | StageFailed | StageRaised | StageStopped | StageTimedOut | Waited | InputGiven
 )
+"""What may come of one stage."""
+
+StageEvent: TypeAlias = StageAnswer | StageBegun | StageRested | StageTakenUp
 """What may happen to one stage."""
 
 Event: TypeAlias = StageEvent | CancelAsked

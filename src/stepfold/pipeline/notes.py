@@ -8,9 +8,10 @@ from attrs import frozen
 from stepfold.pipeline._ends import PipelineEnd
 from stepfold.pipeline.events import StageKey
 from stepfold.shell import Observation
-from stepfold.values import Instant
+from stepfold.values import Instant, OpenRequest
 
 __all__ = (
+    "AgentRested",
     "AgentTold",
     "BranchFinished",
     "FanFinished",
@@ -94,6 +95,17 @@ class InputAsked:
 
 @final
 @frozen(order=False)
+class AgentRested:
+    """The agent of a stage waits for what people or clients owe it."""
+
+    key: StageKey
+    stage: str
+    asked: tuple[OpenRequest, ...]
+    at: Instant
+
+
+@final
+@frozen(order=False)
 class PipelineEnded:
     """The pipeline has ended, or waits for nothing but inputs."""
 
@@ -118,6 +130,7 @@ Note: TypeAlias = (
     | BranchFinished
     | FanFinished
     | InputAsked
+    | AgentRested
     | PipelineEnded
     | AgentTold
 )

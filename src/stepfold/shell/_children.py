@@ -51,7 +51,7 @@ class ChildRuns:
                     "begin and to end before its tool returns"
                 )
             left, granted = self._left, self.limits
-            before = NOTHING_SPENT if taken_up is None else _spent_by(taken_up)
+            before = NOTHING_SPENT if taken_up is None else spent_by(taken_up)
             steps = 0 if taken_up is None else len(taken_up.steps)
             taken = Grant(
                 _least(_less(own.tokens, before.tokens), left.tokens),
@@ -89,7 +89,7 @@ class ChildRuns:
                 return
             self._open.remove(child)
             taken, left = child.taken, self._left
-            spent = _since(child.before, _spent_by(state))
+            spent = _since(child.before, spent_by(state))
             self._left = Grant(
                 _with(left.tokens, taken.tokens, spent.tokens),
                 _with(left.cost, taken.cost, spent.spent_cost),
@@ -175,7 +175,7 @@ class ChildRun:
 NOTHING_SPENT = Spending()
 
 
-def _spent_by(state: LoopState) -> Spending:
+def spent_by(state: LoopState) -> Spending:
     """What a run has spent so far; what is in flight counts as spent."""
     ledger = state.ledger
     return Spending(

@@ -129,6 +129,15 @@ class ThreadWaiting:
         return "timeout" if deadline is not None and clock.now() > deadline else result
 
 
+def in_event_loop() -> bool:
+    """Whether this is called within a running event loop."""
+    try:
+        anyio.get_current_task()
+    except RuntimeError:
+        return False
+    return True
+
+
 def run_now(work: Coroutine[object, object, T], doing: Callable[[], str]) -> T:
     """Run a coroutine that never suspends; `doing` tells what it is at.
 

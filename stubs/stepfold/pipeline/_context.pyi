@@ -1,9 +1,11 @@
 from typing import final
-from attrs import frozen
+from attrs import field, frozen
+from stepfold.loop import Limits, LoopState
+from stepfold.pipeline._kept import KeptAgent
 from stepfold.pipeline.events import StageKey
 from stepfold.pipeline.notes import Tell
 from stepfold.ports import Clock
-from stepfold.shell import ChildRuns
+from stepfold.shell import ChildRun, ChildRuns
 
 @final
 @frozen(order=False, eq=False)
@@ -15,6 +17,8 @@ class StageContext:
     clock: Clock
     children: ChildRuns | None
     tell: Tell | None
+    kept: KeptAgent | None = field(default=None, kw_only=True)
 
     @property
     def run_id(self) -> str: ...
+    def child(self, limits: Limits, taken_up: LoopState | None) -> ChildRun | None: ...

@@ -2,7 +2,7 @@ from typing import Generic, TypeAlias, final
 from attrs import frozen
 from typing_extensions import TypeVar
 from stepfold.pipeline.events import StageKey
-from stepfold.values import Cancelled, Outcome
+from stepfold.values import Cancelled, OpenRequest, Outcome
 
 B_co = TypeVar("B_co", covariant=True)
 E_co = TypeVar("E_co", covariant=True)
@@ -30,7 +30,21 @@ class OpenInput:
 
 @final
 @frozen(order=False)
+class AgentAsks:
+    key: StageKey
+    stage: str
+    request: OpenRequest
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def question(self) -> str: ...
+
+Open: TypeAlias = OpenInput | AgentAsks
+
+@final
+@frozen(order=False)
 class Suspended:
-    open: tuple[OpenInput, ...]
+    open: tuple[Open, ...]
 
 PipelineEnd: TypeAlias = Finished[B, E] | Suspended | Cancelled | Crashed

@@ -3,6 +3,7 @@ from typing_extensions import TypedDict
 from stepfold.loop import Limits
 from stepfold.pipeline.notes import Tell
 from stepfold.ports import Clock
+from stepfold.shell import CancelHandle
 from stepfold.values import Price
 
 class StartOptions(TypedDict, total=False):
@@ -11,6 +12,8 @@ class StartOptions(TypedDict, total=False):
     prices: Mapping[str, Price] | None
     clock: Clock | None
     seed: int | None
+    cancel: CancelHandle | None
+    timeout: float | None
 
 class PipelineOptions(StartOptions, total=False):
     run_id: str | None

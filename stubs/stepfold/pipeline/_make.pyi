@@ -2,6 +2,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic, Never, final, overload
 from typing_extensions import TypeForm, TypeVar
 from stepfold.pipeline._context import StageContext
+from stepfold.pipeline._kept import Rested
 from stepfold.pipeline._nodes import Node
 from stepfold.pipeline._results import BoundReached
 from stepfold.pipeline._stage import Cases, Stage
@@ -35,11 +36,11 @@ def identity() -> Stage[A, A, Never]: ...
 def given(kind: type[A], /) -> Stage[A, A, Never]: ...
 def sleep(seconds: float, /) -> Stage[A, A, Never]: ...
 def contextual(
-    name: str, function: Callable[[StageContext], Awaitable[Outcome[B, E]]], prompt: object
+    name: str, function: Callable[[StageContext], Awaitable[Outcome[B, E] | Rested]], prompt: object
 ) -> Stage[Never, B, E]: ...
 def chosen(
     name: str,
-    chooser: Callable[[StageContext], Awaitable[Outcome[object, F]]],
+    chooser: Callable[[StageContext], Awaitable[Outcome[object, F] | Rested]],
     labels: tuple[str, ...],
     arms: tuple[Node, ...],
 ) -> Stage[Never, object, object]: ...

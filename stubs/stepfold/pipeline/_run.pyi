@@ -25,3 +25,15 @@ class StageCrashed(StepfoldError):
 
     @override
     def __reduce__(self) -> tuple[type["StageCrashed"], tuple[PipelineRun[object, object]]]: ...
+
+@final
+class PipelineCancelled(StepfoldError):
+    __module__ = "stepfold"
+
+    def __init__(self, run: PipelineRun[object, object]) -> None: ...
+    run: PipelineRun[object, object]
+
+    @override
+    def __reduce__(
+        self,
+    ) -> tuple[type["PipelineCancelled"], tuple[PipelineRun[object, object]]]: ...

@@ -1,16 +1,11 @@
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
 from typing import Generic, Never, TypeVarTuple, final
-from typing_extensions import TypeVar, Unpack, override
+from typing_extensions import TypeVar, override
 from stepfold.loop import RetryPolicy
 from stepfold.pipeline._cases import Kind
-from stepfold.pipeline._durable import Answers
-from stepfold.pipeline._execute import PipelineOptions, StartOptions
 from stepfold.pipeline._nodes import Node
 from stepfold.pipeline._results import BoundReached, Revision, TimedOut, Verdict
-from stepfold.pipeline._run import PipelineRun
-from stepfold.pipeline._wiring import Wiring
-from stepfold.ports import JournalStore
+from stepfold.pipeline._runs import Runs
 from stepfold.values import JsonText, Outcome
 
 A = TypeVar("A")
@@ -30,12 +25,7 @@ E_co = TypeVar("E_co", covariant=True)
 _Cs = TypeVarTuple("_Cs")
 
 @final
-class Stage(Generic[A_contra, B_co, E_co]):
-    def __init__(self, node: Node) -> None: ...
-    @property
-    def node(self) -> Node: ...
-    @cached_property
-    def wiring(self) -> Wiring: ...
+class Stage(Runs[A_contra, B_co, E_co]):
     @override
     def __eq__(self, other: object) -> bool: ...
     @override
@@ -45,30 +35,6 @@ class Stage(Generic[A_contra, B_co, E_co]):
     def tree(self) -> str: ...
     def mermaid(self) -> str: ...
     def schemas(self) -> Mapping[str, JsonText | None]: ...
-    async def run(
-        self, given: A_contra, /, **options: Unpack[PipelineOptions]
-    ) -> Outcome[B_co, E_co]: ...
-    async def value(
-        self: "Stage[A, B, Never]", given: A, /, **options: Unpack[PipelineOptions]
-    ) -> B: ...
-    async def start(
-        self,
-        given: A_contra,
-        /,
-        *,
-        journal: JournalStore,
-        run_id: str,
-        **options: Unpack[StartOptions],
-    ) -> PipelineRun[B_co, E_co]: ...
-    async def resume(
-        self,
-        run_id: str,
-        answers: Answers | None = None,
-        /,
-        *,
-        journal: JournalStore,
-        **options: Unpack[StartOptions],
-    ) -> PipelineRun[B_co, E_co]: ...
     def then(self, following: "Stage[B_co, C, F]", /) -> "Stage[A_contra, C, E_co | F]": ...
     def __rshift__(self, following: "Stage[B_co, C, F]", /) -> "Stage[A_contra, C, E_co | F]": ...
     def map(self, function: Callable[[B_co], C], /) -> "Stage[A_contra, C, E_co]": ...

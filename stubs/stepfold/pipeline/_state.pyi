@@ -4,7 +4,7 @@ from stepfold.pipeline._ends import PipelineEnd
 from stepfold.pipeline._vector import Row
 from stepfold.pipeline.commands import Command
 from stepfold.pipeline.notes import Note
-from stepfold.values import Instant
+from stepfold.values import Instant, OpenRequest
 
 @final
 @frozen(order=False)
@@ -47,6 +47,8 @@ class Strand:
     inherited: Instant | None
     fan: Fan | None = None
     closing: Closing | None = None
+    begun: bool = False
+    asked: tuple[OpenRequest, ...] = ()
 
     @property
     def deadline(self) -> Instant | None: ...

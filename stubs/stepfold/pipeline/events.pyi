@@ -1,17 +1,21 @@
 from typing import TypeAlias, final
 from attrs import frozen
-from stepfold.values import Instant
+from stepfold.values import Instant, OpenRequest
 
 __all__ = (
     "CancelAsked",
     "Event",
     "InputGiven",
+    "StageAnswer",
+    "StageBegun",
     "StageEvent",
     "StageFailed",
     "StageKey",
     "StageRaised",
+    "StageRested",
     "StageStopped",
     "StageSucceeded",
+    "StageTakenUp",
     "StageTimedOut",
     "Waited",
 )
@@ -21,6 +25,12 @@ __all__ = (
 class StageKey:
     strand: tuple[int, ...]
     place: int
+
+@final
+@frozen(order=False)
+class StageBegun:
+    key: StageKey
+    at: Instant
 
 @final
 @frozen(order=False)
@@ -42,6 +52,19 @@ class StageRaised:
     key: StageKey
     exception: str
     message: str
+    at: Instant
+
+@final
+@frozen(order=False)
+class StageRested:
+    key: StageKey
+    asked: tuple[OpenRequest, ...]
+    at: Instant
+
+@final
+@frozen(order=False)
+class StageTakenUp:
+    key: StageKey
     at: Instant
 
 @final
@@ -75,7 +98,8 @@ class CancelAsked:
     reason: str
     at: Instant
 
-StageEvent: TypeAlias = (
+StageAnswer: TypeAlias = (
     StageSucceeded | StageFailed | StageRaised | StageStopped | StageTimedOut | Waited | InputGiven
 )
+StageEvent: TypeAlias = StageAnswer | StageBegun | StageRested | StageTakenUp
 Event: TypeAlias = StageEvent | CancelAsked

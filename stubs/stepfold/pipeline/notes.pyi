@@ -4,9 +4,10 @@ from attrs import frozen
 from stepfold.pipeline._ends import PipelineEnd
 from stepfold.pipeline.events import StageKey
 from stepfold.shell import Observation
-from stepfold.values import Instant
+from stepfold.values import Instant, OpenRequest
 
 __all__ = (
+    "AgentRested",
     "AgentTold",
     "BranchFinished",
     "FanFinished",
@@ -69,6 +70,14 @@ class InputAsked:
 
 @final
 @frozen(order=False)
+class AgentRested:
+    key: StageKey
+    stage: str
+    asked: tuple[OpenRequest, ...]
+    at: Instant
+
+@final
+@frozen(order=False)
 class PipelineEnded:
     end: PipelineEnd[object, object]
     at: Instant
@@ -87,6 +96,7 @@ Note: TypeAlias = (
     | BranchFinished
     | FanFinished
     | InputAsked
+    | AgentRested
     | PipelineEnded
     | AgentTold
 )

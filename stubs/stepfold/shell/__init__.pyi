@@ -9,7 +9,7 @@ from stepfold.shell._approval import (
 from stepfold.shell._asking import ModelCallOptions
 from stepfold.shell._cancel import CancelHandle
 from stepfold.shell._carrier import Carrier, Show, lost_call
-from stepfold.shell._children import ChildRun, ChildRuns
+from stepfold.shell._children import ChildRun, ChildRuns, spent_by
 from stepfold.shell._clock import SystemClock
 from stepfold.shell._declare import (
     ClientToolDecorator,
@@ -94,7 +94,7 @@ from stepfold.shell._stream import RunPart, StreamDriver, ToolProgressed
 from stepfold.shell._tool import AnyTool, Tool, ToolContext, is_unbound_method
 from stepfold.shell._tool_search import ToolSearch, tool_search
 from stepfold.shell._tool_spec import ToolOptions
-from stepfold.shell._waiting import LoopWaiting, SpuriousCancellationError
+from stepfold.shell._waiting import LoopWaiting, SpuriousCancellationError, in_event_loop
 
 __all__ = (
     "AnyTool",
@@ -181,6 +181,7 @@ __all__ = (
     "extract_json",
     "extract_reasoning",
     "fingerprint_tools",
+    "in_event_loop",
     "is_described",
     "is_unbound_method",
     "limit_concurrency",
@@ -196,6 +197,7 @@ __all__ = (
     "rerank",
     "rerank_sync",
     "simulate_streaming",
+    "spent_by",
     "tool",
     "tool_search",
     "tools_by_name",
