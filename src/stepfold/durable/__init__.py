@@ -5,10 +5,13 @@ and `take_over` do so from the journal alone. `record` keeps a run in a file, `r
 recording anew, and `fork` lets another run begin in the middle of one. `page_of` draws one.
 
 `MemoryStore` and `FileStore` keep journals; `stepfold.durable.sql` keeps them in SQLite and
-PostgreSQL.
+PostgreSQL. `stepfold.durable.temporal` makes workflows of runs. Runs that go on elsewhere show
+what they are at by a `StreamChannel`, such as `FileChannel`.
 """
 
+from stepfold.durable._channel import ShownPart, StreamChannel, StreamedPart
 from stepfold.durable._file import FileStore
+from stepfold.durable._file_channel import FileChannel
 from stepfold.durable._fork import fork, fork_recording
 from stepfold.durable._journal import RunJournal
 from stepfold.durable._memory import MemoryStore
@@ -32,12 +35,16 @@ __all__ = (
     "Change",
     "DurableOptions",
     "EntryRecord",
+    "FileChannel",
     "FileStore",
     "MemoryStore",
     "Recording",
     "RunJournal",
     "Seal",
+    "ShownPart",
     "Span",
+    "StreamChannel",
+    "StreamedPart",
     "answer",
     "changes",
     "explained",

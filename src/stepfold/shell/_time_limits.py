@@ -7,7 +7,7 @@ was seen to begin: a run that was taken up again starts it anew, and at rest it 
 """
 
 import math
-from typing import Final, Literal, final
+from typing import Final, Literal, TypeAlias, final
 
 import anyio
 
@@ -17,6 +17,9 @@ from stepfold.ports import Clock
 from stepfold.values import Instant, ModelReply
 
 _SECOND = 1_000_000_000
+
+LeftOff: TypeAlias = tuple[Instant | None, int | None, Instant | None]
+"""When the run will have taken too long, at which step it was, and when that will have."""
 
 
 @final
@@ -50,6 +53,14 @@ class TimeLimits:
         self._step_ends = None if at_step is None else self._clock.now() + int(limit * _SECOND)
         for scope in self._scopes:
             self._aim(scope)
+
+    def left_off(self) -> LeftOff:
+        """What has to be known to go on elsewhere: see `go_on`."""
+        return self._total_ends, self._at_step, self._step_ends
+
+    def go_on(self, left_off: LeftOff) -> None:
+        """Let the time count as it did where the run was until now."""
+        self._total_ends, self._at_step, self._step_ends = left_off
 
     @property
     def ends(self) -> Instant | None:

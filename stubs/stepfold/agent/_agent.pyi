@@ -8,6 +8,7 @@ from stepfold.agent._run import Run, RunFailed
 from stepfold.agent._run_stream import RunStream
 from stepfold.agent._stages import AsStage
 from stepfold.loop import LoopState, Program
+from stepfold.loop.events import Event
 from stepfold.ports import Clock, Journal, LanguageModel
 from stepfold.shell import (
     Observer,
@@ -18,7 +19,7 @@ from stepfold.shell import (
     StopCheck,
     ToolApproval,
 )
-from stepfold.values import Message, Outcome
+from stepfold.values import Instant, Message, Outcome
 
 Deps_contra = TypeVar("Deps_contra", contravariant=True, default=object)
 Out_co = TypeVar("Out_co", covariant=True, default=str)
@@ -41,6 +42,7 @@ class Agent(AsStage[Deps_contra, Out_co]):
     ) -> None: ...
     output: Output[Out_co]
     program: Program
+    concurrency: int | None
 
     @overload
     async def generate(
@@ -141,4 +143,7 @@ class Agent(AsStage[Deps_contra, Out_co]):
         journal: Journal | None = None,
         observers: Sequence[Observer] = (),
     ) -> Runtime[Deps_contra]: ...
+    def events_of(
+        self, state: LoopState, answers: Sequence[AnyAnswer], *, at: Instant
+    ) -> tuple[Event, ...]: ...
     def run_of(self, state: LoopState) -> Run[Out_co]: ...

@@ -1,4 +1,6 @@
+from stepfold.durable._channel import ShownPart, StreamChannel, StreamedPart
 from stepfold.durable._file import FileStore
+from stepfold.durable._file_channel import FileChannel
 from stepfold.durable._fork import fork, fork_recording
 from stepfold.durable._journal import RunJournal
 from stepfold.durable._memory import MemoryStore
@@ -22,12 +24,16 @@ __all__ = (
     "Change",
     "DurableOptions",
     "EntryRecord",
+    "FileChannel",
     "FileStore",
     "MemoryStore",
     "Recording",
     "RunJournal",
     "Seal",
+    "ShownPart",
     "Span",
+    "StreamChannel",
+    "StreamedPart",
     "answer",
     "changes",
     "explained",

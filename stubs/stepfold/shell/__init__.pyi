@@ -91,6 +91,7 @@ from stepfold.shell._shown import ShownToolDecorator
 from stepfold.shell._steering import Steering
 from stepfold.shell._step_context import StepContext
 from stepfold.shell._stream import RunPart, StreamDriver, ToolProgressed
+from stepfold.shell._time_limits import TimeLimits, limits_of
 from stepfold.shell._tool import AnyTool, Tool, ToolContext, is_unbound_method
 from stepfold.shell._tool_search import ToolSearch, tool_search
 from stepfold.shell._tool_spec import ToolOptions
@@ -147,6 +148,7 @@ __all__ = (
     "StopContext",
     "StreamDriver",
     "SystemClock",
+    "TimeLimits",
     "Tool",
     "ToolApproval",
     "ToolContext",
@@ -186,6 +188,7 @@ __all__ = (
     "is_unbound_method",
     "limit_concurrency",
     "limit_rate",
+    "limits_of",
     "logged",
     "lost_call",
     "map_embedding_request",

@@ -1,0 +1,20 @@
+from stepfold.durable.temporal._activities import Activity
+from stepfold.durable.temporal._client import RunHandle, handle_of, start
+from stepfold.durable.temporal._options import EngineOptions
+from stepfold.durable.temporal._plugin import PASSED_THROUGH, Served, plugin, serve
+from stepfold.durable.temporal._storage import FileStorage
+from stepfold.durable.temporal._workflow import RunWorkflow
+
+__all__ = (
+    "PASSED_THROUGH",
+    "Activity",
+    "EngineOptions",
+    "FileStorage",
+    "RunHandle",
+    "RunWorkflow",
+    "Served",
+    "handle_of",
+    "plugin",
+    "serve",
+    "start",
+)
