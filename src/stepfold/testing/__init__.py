@@ -17,6 +17,7 @@ from stepfold.testing._embedding import (
 )
 from stepfold.testing._exchange import Exchange, PlainAnswer
 from stepfold.testing._fingerprint import fingerprint_of, standard_form
+from stepfold.testing._mock_tool import NeverRecorded, mock_tool
 from stepfold.testing._network_guard import NetworkBlocked, NetworkGuard, no_network
 from stepfold.testing._reply import call, reply
 from stepfold.testing._run_script import ScriptOptions, run_script
@@ -51,6 +52,7 @@ __all__ = (
     "Moment",
     "NetworkBlocked",
     "NetworkGuard",
+    "NeverRecorded",
     "PlainAnswer",
     "Schedule",
     "ScriptDiverged",
@@ -69,6 +71,7 @@ __all__ = (
     "carry_on",
     "fingerprint_of",
     "hashed_embedding",
+    "mock_tool",
     "no_network",
     "read_script",
     "reply",

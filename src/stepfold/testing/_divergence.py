@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import takewhile, zip_longest
+from itertools import islice, takewhile, zip_longest
 from typing import Final, TypeAlias, cast, final
 
 from attrs import field, frozen
@@ -56,15 +56,24 @@ def distance_between(expected: ModelRequest, got: ModelRequest) -> Distance:
     """Compare two requests, both in their standard form."""
     pairs = zip(expected.messages, got.messages, strict=False)
     common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-    count = 0
-    first: Divergence | None = None
-    for path, one, other in _differences("", to_json(expected), to_json(got)):
-        if first is None:
-            first = Divergence(path, *_shown(one, other))
-        count += 1
-        if count == _LOOKED_AT:
-            break
-    return Distance(common, count, first)
+    found = list(islice(_differences("", to_json(expected), to_json(got)), _LOOKED_AT))
+    if not found:
+        return Distance(common, 0)
+    path, one, other = found[0]
+    return Distance(common, len(found), Divergence(path, *_shown(one, other)))
+
+
+def closest_of(recorded: Sequence[str], given: str) -> Divergence | None:
+    """Where JSON parts from the closest of several; `None` if there is none to compare with."""
+    closest: list[_Difference] | None = None
+    for text in recorded:
+        found = list(islice(_differences("", text, given), _LOOKED_AT))
+        if found and (closest is None or len(found) < len(closest)):
+            closest = found
+    if closest is None:
+        return None
+    path, one, other = closest[0]
+    return Divergence(path or "the arguments", *_shown(one, other))
 
 
 def _differences(path: str, one: object, other: object) -> Iterator[_Difference]:
