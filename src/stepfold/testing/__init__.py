@@ -8,6 +8,7 @@ needs hypothesis) draws programs, worlds and histories to try them on.
 `stepfold.testing.conformance` checks what users add, such as a provider, in one line each.
 """
 
+from stepfold.testing._chaos import ChaosModel
 from stepfold.testing._clock import VirtualClock
 from stepfold.testing._divergence import Divergence
 from stepfold.testing._embedding import (
@@ -39,12 +40,14 @@ from stepfold.testing._simulation import (
     answered_command,
     carry_on,
     simulate,
+    trace_of,
 )
 from stepfold.testing._world import Turn, World
 
 __all__ = (
     "Answer",
     "AnswerFunction",
+    "ChaosModel",
     "Divergence",
     "Exchange",
     "Intervention",
@@ -78,5 +81,6 @@ __all__ = (
     "run_script",
     "simulate",
     "standard_form",
+    "trace_of",
     "write_script",
 )

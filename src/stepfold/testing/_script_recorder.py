@@ -1,15 +1,16 @@
 """A real run becomes a script: a model that writes down what another one answers."""
 
 from collections.abc import AsyncGenerator
-from typing import Final, final
+from typing import final
 
-from stepfold.ports import LanguageModel, SupportedUrls, streamed, supported_urls_of
+from stepfold.ports import LanguageModel, streamed
+from stepfold.testing._around import Around
 from stepfold.testing._exchange import Exchange, PlainAnswer
 from stepfold.values import ModelError, ModelReply, ModelRequest, StreamError, StreamPart
 
 
 @final
-class ScriptRecorder:
+class ScriptRecorder(Around):
     """A `LanguageModel` that asks another one, and keeps each request with its answer.
 
         recorder = ScriptRecorder(model)
@@ -22,28 +23,8 @@ class ScriptRecorder:
     """
 
     def __init__(self, model: LanguageModel) -> None:
-        self._model: Final = model
+        super().__init__(model)
         self._kept: list[tuple[ModelRequest, PlainAnswer | list[StreamPart] | None]] = []
-
-    @property
-    def provider(self) -> str:
-        """Who runs the model that is asked."""
-        return self._model.provider
-
-    @property
-    def model_id(self) -> str:
-        """What its provider calls the model that is asked."""
-        return self._model.model_id
-
-    @property
-    def supported_urls(self) -> SupportedUrls | None:
-        """Which addresses of files the provider fetches itself."""
-        return supported_urls_of(self._model)
-
-    @property
-    def async_only(self) -> bool:
-        """Whether the model needs an event loop."""
-        return bool(getattr(self._model, "async_only", False))
 
     @property
     def script(self) -> tuple[Exchange, ...]:

@@ -1,6 +1,6 @@
 """Whole runs in a simulated world, moment by moment, without a clock or an event loop."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Literal, TypeAlias, final
 
 from attrs import evolve, frozen
@@ -17,6 +17,7 @@ from stepfold.loop import (
     command_ids,
     open_requests,
     pending,
+    replay,
     step,
 )
 from stepfold.loop.commands import (
@@ -51,7 +52,14 @@ from stepfold.loop.events import (
     Waited,
 )
 from stepfold.testing._world import World
-from stepfold.values import IllegalEvent, Instant, Message, UserMessage
+from stepfold.values import (
+    Failure,
+    IllegalEvent,
+    Instant,
+    Message,
+    UsageError,
+    UserMessage,
+)
 
 InterventionKind: TypeAlias = Literal[
     "steer", "queue", "cancel", "cancel-after-step", "run-timeout", "step-timeout", "crash"
@@ -172,6 +180,35 @@ def simulate(
     return Trace(program, world, header, start, moments)
 
 
+def trace_of(program: Program, header: JournalHeader, entries: Iterable[JournalEntry]) -> Trace:
+    """The trace of a real run, from its journal: what the laws of whole runs are checked on.
+
+        journal = MemoryJournal()
+        await agent.generate("Hello", journal=journal)
+        laws.every_law_holds(trace_of(agent.program, journal.header, journal.entries))
+
+    Its world is empty: what came is in the entries.
+
+    Raises:
+        UsageError: the program decides otherwise than the one that wrote the journal.
+    """
+    kept = tuple(entries)
+    replayed = replay(program, header, kept)
+    if isinstance(replayed, Failure):
+        raise UsageError(f"trace_of: expected a journal of this program, got {replayed.failure()}")
+    start = begin(
+        program,
+        header.messages,
+        run=header.run,
+        seed=header.seed,
+        at=header.at,
+        runtime_context=header.runtime_context,
+    )
+    host = _Host(program, World(), start.state, frozenset(start.commands))
+    moments = tuple(host.give(entry.event) for entry in kept)
+    return Trace(program, World(), header, start, moments)
+
+
 def carry_on(
     trace: Trace,
     state: LoopState,
@@ -227,12 +264,12 @@ class _Host:
         tick = 0
         while tick < most:
             if interventions and (interventions[0].tick <= tick or not self._open()):
-                yield self._give(self._intervention(interventions.pop(0), len(interventions)))
+                yield self.give(self._intervention(interventions.pop(0), len(interventions)))
                 continue
             answers = self._open()
             if not answers or isinstance(self._state.phase, Done):
                 return
-            yield self._give(answers[schedule.order[tick % len(schedule.order)] % len(answers)])
+            yield self.give(answers[schedule.order[tick % len(schedule.order)] % len(answers)])
             tick += 1
 
     def _open(self) -> list[Event]:
@@ -269,7 +306,8 @@ class _Host:
             case "crash":
                 return Resumed(state.identity.resumed + 1, now)
 
-    def _give(self, event: Event) -> Moment:
+    def give(self, event: Event) -> Moment:
+        """Let something happen."""
         before = self._state
         try:
             transition = step(self._program, before, event)

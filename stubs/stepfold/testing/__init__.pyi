@@ -1,3 +1,4 @@
+from stepfold.testing._chaos import ChaosModel
 from stepfold.testing._clock import VirtualClock
 from stepfold.testing._divergence import Divergence
 from stepfold.testing._embedding import (
@@ -7,6 +8,7 @@ from stepfold.testing._embedding import (
 )
 from stepfold.testing._exchange import Exchange, PlainAnswer
 from stepfold.testing._fingerprint import fingerprint_of, standard_form
+from stepfold.testing._mock_tool import NeverRecorded, mock_tool
 from stepfold.testing._network_guard import NetworkBlocked, NetworkGuard, no_network
 from stepfold.testing._reply import call, reply
 from stepfold.testing._run_script import ScriptOptions, run_script
@@ -28,12 +30,14 @@ from stepfold.testing._simulation import (
     answered_command,
     carry_on,
     simulate,
+    trace_of,
 )
 from stepfold.testing._world import Turn, World
 
 __all__ = (
     "Answer",
     "AnswerFunction",
+    "ChaosModel",
     "Divergence",
     "Exchange",
     "Intervention",
@@ -41,6 +45,7 @@ __all__ = (
     "Moment",
     "NetworkBlocked",
     "NetworkGuard",
+    "NeverRecorded",
     "PlainAnswer",
     "Schedule",
     "ScriptDiverged",
@@ -59,11 +64,13 @@ __all__ = (
     "carry_on",
     "fingerprint_of",
     "hashed_embedding",
+    "mock_tool",
     "no_network",
     "read_script",
     "reply",
     "run_script",
     "simulate",
     "standard_form",
+    "trace_of",
     "write_script",
 )

@@ -1,20 +1,13 @@
 from collections.abc import AsyncGenerator
 from typing import final
-from stepfold.ports import LanguageModel, SupportedUrls, streamed
+from stepfold.ports import LanguageModel, streamed
+from stepfold.testing._around import Around
 from stepfold.testing._exchange import Exchange
 from stepfold.values import ModelReply, ModelRequest, StreamPart
 
 @final
-class ScriptRecorder:
+class ScriptRecorder(Around):
     def __init__(self, model: LanguageModel) -> None: ...
-    @property
-    def provider(self) -> str: ...
-    @property
-    def model_id(self) -> str: ...
-    @property
-    def supported_urls(self) -> SupportedUrls | None: ...
-    @property
-    def async_only(self) -> bool: ...
     @property
     def script(self) -> tuple[Exchange, ...]: ...
     async def generate(self, request: ModelRequest, /) -> ModelReply: ...

@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias, final
 from attrs import frozen
 from stepfold.loop import JournalEntry, JournalHeader, LoopState, Program, Transition, step
@@ -66,6 +66,7 @@ def simulate(
     at: Instant = 0,
     most: int = 1000,
 ) -> Trace: ...
+def trace_of(program: Program, header: JournalHeader, entries: Iterable[JournalEntry]) -> Trace: ...
 def carry_on(
     trace: Trace, state: LoopState, schedule: Schedule = Schedule(), *, most: int = 1000
 ) -> Trace: ...
