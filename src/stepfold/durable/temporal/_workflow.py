@@ -1,7 +1,7 @@
 """`RunWorkflow`: a workflow that is the loop."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Generic, cast
+from typing import ClassVar, Generic
 
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
@@ -135,25 +135,27 @@ class RunWorkflow(Generic[D, Out]):
         self._execution.tried(events)
 
     @workflow.update(name="steer")
-    async def _steer(self, given: object) -> bool:
+    async def _steer(self, *given: object) -> bool:
         """Say something to the run; tells whether anybody listens."""
         is_heard = not isinstance(self._execution.state.phase, Done)
-        self._execution.feed(received(given, MessageSteered))
+        for said in given:
+            self._execution.feed(received(said, MessageSteered))
         return is_heard
 
     @_steer.validator
-    def _refuse_steer(self, given: object) -> None:
-        self._execution.tried([received(given, MessageSteered)])
+    def _refuse_steer(self, *given: object) -> None:
+        self._execution.tried([received(said, MessageSteered) for said in given])
 
     @workflow.update(name="cancel")
-    async def _cancel(self, given: object) -> None:
+    async def _cancel(self, *given: object) -> None:
         """End the run, now or after its step."""
-        self._execution.feed(received(given, Cancelled | CancelRequested))
+        for asked in given:
+            self._execution.feed(received(asked, Cancelled | CancelRequested))
 
     @_cancel.validator
-    def _refuse_cancel(self, given: object) -> None:
-        self._execution.tried([received(given, Cancelled | CancelRequested)])
+    def _refuse_cancel(self, *given: object) -> None:
+        self._execution.tried([received(asked, Cancelled | CancelRequested) for asked in given])
 
 
 def _events(given: Sequence[object]) -> list[Event]:
-    return [received(one, cast("type[Event]", Event)) for one in given]
+    return [received(one, Event) for one in given]
