@@ -35,8 +35,7 @@ from stepfold.testing.exploration import (
     reply_with,
     sample_arguments,
 )
-from stepfold.testing.exploration import _search as search
-from stepfold.testing.laws import _steps as steps
+from stepfold.testing.laws import Reducer
 
 
 @sf.tool(needs_approval=True)
@@ -232,13 +231,9 @@ def _endless(program: Program, state: LoopState, event: Event) -> Transition:
 
 
 @pytest.mark.parametrize("faulty", [_unapproved, _forgetful, _impatient, _deaf, _brittle, _endless])
-def test_a_faulty_reducer_is_found(
-    faulty: Callable[[Program, LoopState, Event], Transition], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for module in (search, steps):
-        monkeypatch.setattr(module, "step", faulty)
+def test_a_faulty_reducer_is_found(faulty: Reducer) -> None:
     both = program(pay, look)
-    explored = explore(both, alphabet=alphabet_of(both, calls=2, steps=1))
+    explored = explore(both, alphabet=alphabet_of(both, calls=2, steps=1), reducer=faulty)
 
     assert explored.violation is not None
     assert not explored.is_exhaustive

@@ -247,6 +247,45 @@ def answered_command(event: Event) -> str | None:
             return None
 
 
+def event_from_outside(
+    world: World, state: LoopState, kind: InterventionKind, name: str, *, partial: bool = False
+) -> Event:
+    """What comes from outside, now; words are told apart by `name`.
+
+    With `partial`, what had come of the reply of a model call in flight is reported as well.
+    """
+    now, phase = state.now, state.phase
+    cut = world.partial(phase.step) if partial and isinstance(phase, Calling) else None
+    at_step = len(state.steps) - 1 if isinstance(phase, Done) else phase.step
+    match kind:
+        case "steer" | "queue":
+            return MessageSteered(name, UserMessage(f"By the way, {name}"), kind, now)
+        case "cancel":
+            return Cancelled("enough", now, partial=cut)
+        case "cancel-after-step":
+            return CancelRequested("enough for now", now)
+        case "run-timeout":
+            return TimedOut("total", at_step, now, partial=cut)
+        case "step-timeout":
+            return TimedOut("step", at_step, now, partial=cut)
+        case "crash":
+            return Resumed(state.identity.resumed + 1, now)
+
+
+def left_in_flight(
+    in_flight: Iterable[Command], event: Event, transition: Transition
+) -> frozenset[Command]:
+    """What is in flight after an event that changed something, by keeping count alone."""
+    issued = frozenset(transition.commands)
+    if isinstance(event, Resumed):
+        return issued  # a new process knows of nothing else
+    if isinstance(transition.state.phase, Done):
+        return issued  # whoever drives a run abandons what is left at its end
+    answered = answered_command(event)
+    left = (command for command in in_flight if command_id(command) != answered)
+    return frozenset((*left, *issued))
+
+
 class _Host:
     """What drives a run: it knows what it has issued, and believes nothing else."""
 
@@ -285,26 +324,9 @@ class _Host:
         ]
 
     def _intervention(self, what: Intervention, left: int) -> Event:
-        state = self._state
-        now, phase = state.now, state.phase
-        partial = None
-        if what.with_partial and isinstance(phase, Calling):
-            partial = self._world.partial(phase.step)
-        at_step = len(state.steps) - 1 if isinstance(phase, Done) else phase.step
-        match what.kind:
-            case "steer" | "queue":
-                message = UserMessage(f"By the way, {what.tick}.{left}")
-                return MessageSteered(f"{what.tick}.{left}", message, what.kind, now)
-            case "cancel":
-                return Cancelled("enough", now, partial=partial)
-            case "cancel-after-step":
-                return CancelRequested("enough for now", now)
-            case "run-timeout":
-                return TimedOut("total", at_step, now, partial=partial)
-            case "step-timeout":
-                return TimedOut("step", at_step, now, partial=partial)
-            case "crash":
-                return Resumed(state.identity.resumed + 1, now)
+        return event_from_outside(
+            self._world, self._state, what.kind, f"{what.tick}.{left}", partial=what.with_partial
+        )
 
     def give(self, event: Event) -> Moment:
         """Let something happen."""
@@ -315,15 +337,5 @@ class _Host:
             return Moment(before, event, None, self._in_flight)
         self._state = transition.state
         if transition.state is not before:
-            self._in_flight = self._left(event, transition)
+            self._in_flight = left_in_flight(self._in_flight, event, transition)
         return Moment(before, event, transition, self._in_flight)
-
-    def _left(self, event: Event, transition: Transition) -> frozenset[Command]:
-        issued = frozenset(transition.commands)
-        if isinstance(event, Resumed):
-            return issued  # a new process knows of nothing else
-        if isinstance(transition.state.phase, Done):
-            return issued  # whoever drives a run abandons what is left at its end
-        answered = answered_command(event)
-        left = (command for command in self._in_flight if command_id(command) != answered)
-        return frozenset((*left, *issued))

@@ -62,21 +62,40 @@ def samples_of(
         UsageError: arguments are given for no tool of the program, or such as it does not accept;
             for a tool without given ones, none are found.
     """
+    require_tools(program, given)
+    return tuple(
+        (name, text)
+        for name, tool in program.offered.items()
+        for text in samples_of_tool(tool, given.get(name))
+    )
+
+
+def require_tools(program: Program, given: Mapping[str, Sequence[object]]) -> None:
+    """Refuse arguments that are given for no tool of the program.
+
+    Raises:
+        UsageError: there are such.
+    """
     for name in given:
         if name not in program.tools:
             known = ", ".join(program.tools) or "none"
             msg = f"arguments: expected names of tools ({known}), got {name!r}"
             raise UsageError(msg)
-    samples: list[tuple[str, str]] = []
-    for name, tool in program.offered.items():
-        if name not in given:
-            samples.append((name, sample_arguments(tool)))
-        for value in given.get(name, ()):
-            if faults := tool.check(value):
-                msg = f"arguments of {name}: {faults[0]}"
-                raise UsageError(msg)
-            samples.append((name, _text(value)))
-    return tuple(samples)
+
+
+def samples_of_tool(tool: ToolSpec, given: Sequence[object] | None) -> tuple[str, ...]:
+    """Arguments for a tool, as JSON texts: those given, else simple ones.
+
+    Raises:
+        UsageError: it does not accept what is given, or none are given and none are found.
+    """
+    if given is None:
+        return (sample_arguments(tool),)
+    for value in given:
+        if faults := tool.check(value):
+            msg = f"arguments of {tool.name}: {faults[0]}"
+            raise UsageError(msg)
+    return tuple(map(_text, given))
 
 
 def _text(value: object) -> str:

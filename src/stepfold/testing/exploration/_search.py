@@ -28,14 +28,15 @@ from stepfold.loop import (
     pending,
     step,
 )
-from stepfold.loop.commands import Command, command_id
-from stepfold.loop.events import Cancelled, Event, Resumed, TimedOut
-from stepfold.testing._simulation import Moment, Trace, answered_command
+from stepfold.loop.commands import Command
+from stepfold.loop.events import Cancelled, Event, TimedOut
+from stepfold.testing._simulation import Moment, Trace, left_in_flight
 from stepfold.testing._world import World
 from stepfold.testing.exploration._alphabet import Alphabet
 from stepfold.testing.exploration._graph import Edge, mermaid_of, place_of
 from stepfold.testing.exploration._shown import shown
 from stepfold.testing.laws import (
+    Reducer,
     moment_is_lawful,
     stale_changes_nothing,
     state_is_lawful,
@@ -115,6 +116,7 @@ def explore(
     *,
     alphabet: Alphabet,
     laws: Sequence[Law] = (),
+    reducer: Reducer = step,
     max_states: int = 100_000,
     max_seconds: float | None = None,
     on_progress: Callable[[int, int], object] | None = None,
@@ -125,12 +127,13 @@ def explore(
     there, also where it goes on: `trace.end.phase` tells. Laws of a whole run are checked by one
     shortest way to each state, and by each other event that leads to it. The search ends at the
     first law that is broken, at `max_states` or after `max_seconds`.
+    `reducer` is what decides, if it is not `step`: one that you have wrapped, or driven elsewhere.
     `on_progress` is told how many states were seen and how many of them wait, now and then.
 
     Raises:
         UsageError: as `begin` does.
     """
-    search = _Search(program, prompt, alphabet, laws)
+    search = _Search(program, prompt, alphabet, laws, reducer)
     return search.run(max_states, max_seconds, on_progress)
 
 
@@ -141,10 +144,12 @@ class _Search:
         prompt: str | Sequence[Message],
         alphabet: Alphabet,
         laws: Sequence[Law],
+        reducer: Reducer,
     ) -> None:
         self._program: Final = program
         self._alphabet: Final = alphabet
         self._laws: Final = laws
+        self._reducer: Final[Reducer] = reducer
         self._start: Final = begin(program, prompt, run="run", seed=0, at=0)
         messages = (UserMessage(prompt),) if isinstance(prompt, str) else tuple(prompt)
         self._header: Final = JournalHeader(
@@ -200,11 +205,11 @@ class _Search:
 
     def _take(self, state: LoopState, event: Event, depth: int) -> None:
         program = self._program
-        transition = step(program, state, event)
+        transition = self._reducer(program, state, event)
         after = transition.state
         self._transitions += 1
         moment = Moment(state, event, transition, _left(state, event, transition))
-        moment_is_lawful(program, moment)
+        moment_is_lawful(program, moment, reducer=self._reducer)
         if not moment.changed:
             return
         transition_is_lawful(program, transition)
@@ -217,7 +222,7 @@ class _Search:
     def _see(self, state: LoopState, came_by: tuple[LoopState, Event] | None, depth: int) -> None:
         self._came_by[state] = came_by
         self._longest = max(self._longest, depth)
-        state_is_lawful(self._program, state)
+        state_is_lawful(self._program, state, reducer=self._reducer)
         way = self._path_to(state)
         is_done = isinstance(state.phase, Done)
         is_at_rest = is_done or isinstance(state.phase, Resting)
@@ -229,17 +234,24 @@ class _Search:
                 raise AssertionError(msg)
             for event in way:
                 if not isinstance(event, TimedOut | Cancelled):
-                    stale_changes_nothing(self._program, state, event)
+                    stale_changes_nothing(self._program, state, event, reducer=self._reducer)
             self._waiting.append((state, depth))
         if is_at_rest or self._laws:
             self._check_way(way)
 
     def _check_way(self, way: Sequence[Event]) -> None:
-        moments = tuple(_moments(self._program, self._start, way))
+        moments = tuple(self._moments(way))
         trace = Trace(self._program, World(), self._header, self._start, moments)
         for law in self._laws:
             law(trace)
         trace_is_lawful(trace)
+
+    def _moments(self, way: Sequence[Event]) -> Iterator[Moment]:
+        state = self._start.state
+        for event in way:
+            transition = self._reducer(self._program, state, event)
+            yield Moment(state, event, transition, _left(state, event, transition))
+            state = transition.state
 
     def _path_to(self, state: LoopState) -> tuple[Event, ...]:
         events: list[Event] = []
@@ -262,21 +274,9 @@ class _Search:
         )
 
 
-def _moments(program: Program, start: Transition, path: Sequence[Event]) -> Iterator[Moment]:
-    state = start.state
-    for event in path:
-        transition = step(program, state, event)
-        yield Moment(state, event, transition, _left(state, event, transition))
-        state = transition.state
-
-
 def _left(before: LoopState, event: Event, transition: Transition) -> frozenset[Command]:
     """What is in flight after an event, by counting what was issued and answered alone."""
-    issued = frozenset(transition.commands)
+    in_flight = pending(before)
     if transition.state is before:
-        return frozenset(pending(before))
-    if isinstance(event, Resumed) or isinstance(transition.state.phase, Done):
-        return issued
-    answered = answered_command(event)
-    left = (command for command in pending(before) if command_id(command) != answered)
-    return frozenset((*left, *issued))
+        return frozenset(in_flight)
+    return left_in_flight(in_flight, event, transition)

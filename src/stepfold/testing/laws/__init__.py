@@ -72,6 +72,7 @@ from stepfold.testing.laws._runs import (
 from stepfold.testing.laws._same_runs import same_history, same_run
 from stepfold.testing.laws._steering import words_are_heard_once
 from stepfold.testing.laws._steps import (
+    Reducer,
     approval_needs_its_digest,
     cancel_keeps_what_is_finished,
     early_answer_changes_nothing,
@@ -91,6 +92,7 @@ from stepfold.testing.laws._steps import (
 from stepfold.testing.laws._values import value_survives
 
 __all__ = (
+    "Reducer",
     "approval_needs_its_digest",
     "budgets_hold",
     "cancel_after_step_waits",

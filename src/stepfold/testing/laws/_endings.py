@@ -18,7 +18,7 @@ from stepfold.loop.commands import CallModel, CheckStop, PrepareStep, Wait
 from stepfold.loop.events import CancelRequested, Resumed
 from stepfold.testing._simulation import Trace
 from stepfold.testing.laws._equal import require, require_equal
-from stepfold.testing.laws._steps import end_can_be_sent, history_only_grows
+from stepfold.testing.laws._steps import Reducer, end_can_be_sent, history_only_grows
 from stepfold.values import (
     Cancelled,
     Completed,
@@ -32,14 +32,14 @@ from stepfold.values import (
 )
 
 
-def cancel_after_step_waits(program: Program, state: LoopState) -> None:
+def cancel_after_step_waits(program: Program, state: LoopState, *, reducer: Reducer = step) -> None:
     """Law 15: told to end after its step, a run goes on as it was, or ends where it takes none.
 
     A request issues no command, takes none back, and counts once.
     """
     if isinstance(state.phase, Done):
         return
-    transition = step(program, state, CancelRequested("law", state.now))
+    transition = reducer(program, state, CancelRequested("law", state.now))
     after = transition.state
     require_equal(transition.commands, (), "a request to end issued commands")
     if state.cancel_requested is not None:
@@ -53,7 +53,7 @@ def cancel_after_step_waits(program: Program, state: LoopState) -> None:
         return
     require_equal(pending(after), pending(state), "a request to end changed what is in flight")
     require_equal(after.phase, state.phase, "a request to end interrupted a step")
-    again = step(program, after, CancelRequested("again", after.now))
+    again = reducer(program, after, CancelRequested("again", after.now))
     require(again.state is after, "a second request to end changed the run")
 
 

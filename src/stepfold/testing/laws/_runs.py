@@ -12,6 +12,7 @@ from stepfold.loop import (
     Program,
     Transition,
     replay,
+    step,
 )
 from stepfold.loop.events import Cancelled, Event, Resumed, TimedOut
 from stepfold.testing._simulation import Moment, Trace
@@ -81,12 +82,12 @@ def trace_is_lawful(trace: Trace) -> None:
     result_is_the_output(trace)
 
 
-def moment_is_lawful(program: Program, moment: Moment) -> None:
+def moment_is_lawful(program: Program, moment: Moment, *, reducer: laws.Reducer = step) -> None:
     """The laws of one event: what it may do to a state, and what it must not."""
-    laws.step_is_total(program, moment.before, moment.event)
-    laws.step_is_deterministic(program, moment.before, moment.event)
+    laws.step_is_total(program, moment.before, moment.event, reducer=reducer)
+    laws.step_is_deterministic(program, moment.before, moment.event, reducer=reducer)
     laws.history_only_grows(moment.before, moment.after)
-    laws.ends_absorb(program, moment.before, moment.event)
+    laws.ends_absorb(program, moment.before, moment.event, reducer=reducer)
     laws.pending_is_in_flight(moment.in_flight, moment.after)
     if isinstance(moment.event, Resumed) and moment.transition is not None and moment.changed:
         nothing_runs_twice(program, moment.before, moment.transition)
@@ -102,16 +103,16 @@ def transition_is_lawful(program: Program, transition: Transition) -> None:
     grants_keep_the_limits(program, transition)
 
 
-def state_is_lawful(program: Program, state: LoopState) -> None:
+def state_is_lawful(program: Program, state: LoopState, *, reducer: laws.Reducer = step) -> None:
     """The laws of one state, whichever way led to it."""
     laws.request_is_paired(program, state)
     budgets_hold(program, state)
     cost_is_that_of_the_replies(program, state)
-    laws.never_issued_is_refused(program, state)
-    laws.early_answer_changes_nothing(program, state)
-    laws.approval_needs_its_digest(program, state)
-    laws.cancel_keeps_what_is_finished(program, state)
-    cancel_after_step_waits(program, state)
+    laws.never_issued_is_refused(program, state, reducer=reducer)
+    laws.early_answer_changes_nothing(program, state, reducer=reducer)
+    laws.approval_needs_its_digest(program, state, reducer=reducer)
+    laws.cancel_keeps_what_is_finished(program, state, reducer=reducer)
+    cancel_after_step_waits(program, state, reducer=reducer)
     laws.end_can_be_sent(state)
 
 

@@ -1,6 +1,7 @@
 """Laws of one transition: they hold for every state and every event."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
 
 from stepfold.codec import encode
 from stepfold.loop import (
@@ -60,8 +61,13 @@ from stepfold.values import (
 )
 from stepfold.values import Cancelled as CancelledEnd
 
+Reducer: TypeAlias = Callable[[Program, LoopState, Event], Transition]
+"""`step`, or what stands in its place: one that another engine drives, or that somebody wraps."""
 
-def step_is_deterministic(program: Program, state: LoopState, event: Event) -> None:
+
+def step_is_deterministic(
+    program: Program, state: LoopState, event: Event, *, reducer: Reducer = step
+) -> None:
     """Law 1: equal inputs give equal outputs and equal bytes, also in another process.
 
     The state and the event are written and read again, and stepped once more.
@@ -71,7 +77,7 @@ def step_is_deterministic(program: Program, state: LoopState, event: Event) -> N
     require_equal(copied_state, state, "a state is not what it was after it was stored")
     require_equal(copied_event, event, "an event is not what it was after it was stored")
     first, again, copied = (
-        _attempt(program, *inputs)
+        _attempt(reducer, program, *inputs)
         for inputs in ((state, event), (state, event), (copied_state, copied_event))
     )
     require_equal(again, first, "step gave two different transitions for the same inputs")
@@ -82,21 +88,25 @@ def step_is_deterministic(program: Program, state: LoopState, event: Event) -> N
         )
 
 
-def _attempt(program: Program, state: LoopState, event: Event) -> Transition | str:
+def _attempt(
+    reducer: Reducer, program: Program, state: LoopState, event: Event
+) -> Transition | str:
     try:
-        return step(program, state, event)
+        return reducer(program, state, event)
     except IllegalEvent as error:
         return f"refused: {error}"
 
 
-def step_is_total(program: Program, state: LoopState, event: Event) -> Transition | None:
+def step_is_total(
+    program: Program, state: LoopState, event: Event, *, reducer: Reducer = step
+) -> Transition | None:
     """Law 3: nothing makes `step` raise, but for an answer to something never issued.
 
     Gives the transition, or `None` where the event was refused; the old state stays usable.
     """
     written = encode(state)
     try:
-        transition = step(program, state, event)
+        transition = reducer(program, state, event)
     except IllegalEvent:
         transition = None
     except Exception as error:
@@ -160,11 +170,13 @@ def request_is_paired(program: Program, state: LoopState) -> None:
         prompt_is_paired(request_of(program, state).messages)
 
 
-def ends_absorb(program: Program, state: LoopState, event: Event) -> None:
+def ends_absorb(
+    program: Program, state: LoopState, event: Event, *, reducer: Reducer = step
+) -> None:
     """Law 8: after an end every event gives the same state object and no commands."""
     if not isinstance(state.phase, Done):
         return
-    transition = step(program, state, event)
+    transition = reducer(program, state, event)
     require(transition.state is state, f"an ended run was changed by {event!r:.500}")
     require_equal(transition.commands, (), "an ended run issued commands")
     require_equal(transition.notes, (), "an ended run had something to tell")
@@ -177,12 +189,14 @@ def pending_is_in_flight(in_flight: Iterable[Command], state: LoopState) -> None
     require_equal(frozenset(listed), frozenset(in_flight), "pending, and what is in flight")
 
 
-def stale_changes_nothing(program: Program, state: LoopState, event: Event) -> None:
+def stale_changes_nothing(
+    program: Program, state: LoopState, event: Event, *, reducer: Reducer = step
+) -> None:
     """Law 3: an event that came before, given again, gives the same state and no commands.
 
     Time-outs and cancellations apart, which speak of now.
     """
-    transition = step_is_total(program, state, event)
+    transition = step_is_total(program, state, event, reducer=reducer)
     if transition is None:
         msg = f"an event that was legal before is refused when it comes again: {event!r:.500}"
         raise AssertionError(msg)
@@ -190,13 +204,13 @@ def stale_changes_nothing(program: Program, state: LoopState, event: Event) -> N
     require_equal(transition.commands, (), f"an old event issued commands: {event!r:.500}")
 
 
-def never_issued_is_refused(program: Program, state: LoopState) -> None:
+def never_issued_is_refused(program: Program, state: LoopState, *, reducer: Reducer = step) -> None:
     """Law 3: an answer to something that was never issued raises `IllegalEvent`."""
     if isinstance(state.phase, Done):
         return
     for event in forgeries(state):
         try:
-            step(program, state, event)
+            reducer(program, state, event)
         except IllegalEvent:
             continue
         msg = f"an answer to what was never issued was taken in {state.phase!r:.500}: {event!r}"
@@ -240,7 +254,9 @@ def forgeries(state: LoopState) -> tuple[Event, ...]:
     return tuple(forged)
 
 
-def early_answer_changes_nothing(program: Program, state: LoopState) -> None:
+def early_answer_changes_nothing(
+    program: Program, state: LoopState, *, reducer: Reducer = step
+) -> None:
     """Law 3: a call that waits for something else takes no result and no decision.
 
     Above all, a client cannot answer a call that waits for an approval.
@@ -260,14 +276,16 @@ def early_answer_changes_nothing(program: Program, state: LoopState) -> None:
             early["awaited"] = ToolReturned(key, ToolFailed("early"), now, started=now)
         for status, event in early.items():
             if status != slot.status:
-                transition = step_is_total(program, state, event)
+                transition = step_is_total(program, state, event, reducer=reducer)
                 require(
                     transition is None or transition.state is state,
                     f"a call that is {slot.status} took {event!r}",
                 )
 
 
-def approval_needs_its_digest(program: Program, state: LoopState) -> None:
+def approval_needs_its_digest(
+    program: Program, state: LoopState, *, reducer: Reducer = step
+) -> None:
     """Law 13: an approval counts only for exactly the arguments that were shown."""
     for request in open_requests(state):
         if isinstance(request, OpenApproval):
@@ -277,7 +295,7 @@ def approval_needs_its_digest(program: Program, state: LoopState) -> None:
                 (f"{request.approval_id}'", request.digest),
             ):
                 event = ApprovalAnswered(approval_id, digest, approved=True, at=state.now)
-                transition = step_is_total(program, state, event)
+                transition = step_is_total(program, state, event, reducer=reducer)
                 require(
                     transition is None or transition.state is state,
                     f"an approval was taken although its id or digest is wrong: {event!r}",
@@ -319,11 +337,13 @@ def _permitted(program: Program, phase: Working, command: RunTool) -> None:
         require_equal(approval.digest, digest_of(slot.call), "approved, and actual arguments")
 
 
-def cancel_keeps_what_is_finished(program: Program, state: LoopState) -> None:
+def cancel_keeps_what_is_finished(
+    program: Program, state: LoopState, *, reducer: Reducer = step
+) -> None:
     """Law 15: cancelled at any time, a run ends, keeps all results, and can be sent again."""
     if isinstance(state.phase, Done):
         return
-    after = step(program, state, Cancelled("law", state.now)).state
+    after = reducer(program, state, Cancelled("law", state.now)).state
     phase = after.phase
     require(
         isinstance(phase, Done) and isinstance(phase.end, CancelledEnd),

@@ -1,12 +1,13 @@
 """Worlds and schedules: what models, tools, policies and people do, and in which order."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import TypeAlias
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from stepfold.loop import Program
+from stepfold.loop import Program, ToolSpec
 from stepfold.loop.events import (
     ApprovalDecision,
     Spending,
@@ -17,6 +18,7 @@ from stepfold.loop.events import (
 )
 from stepfold.testing._simulation import Intervention, InterventionKind, Schedule
 from stepfold.testing._world import Turn, World
+from stepfold.testing.exploration._samples import require_tools, samples_of_tool
 from stepfold.testing.strategies._programs import SEARCH_NAME, TOOL_NAMES, flags
 from stepfold.values import (
     ApprovalRequest,
@@ -63,7 +65,35 @@ _UNACCEPTABLE = (
     "{'n': 1}",
     '\ufeff{"n":1}',
 )
+_NO_ARGUMENTS: Mapping[str, Sequence[object]] = {}
 _STRANGERS = ("no-such-tool", "", "look ", "\ud800", "x" * 2_000)
+
+
+_GOOD = tuple(f'{{"n":{number}}}' for number in range(10))
+"""What the tools of drawn programs accept."""
+
+Fitting: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
+"""Texts that tools of a user's own accept, by their names."""
+
+
+def fitting_arguments(program: Program, given: Mapping[str, Sequence[object]]) -> Fitting:
+    """What a model calls those tools of a program with that do not take the arguments drawn here.
+
+    Raises:
+        UsageError: arguments are given for no tool of the program, or such as it does not accept;
+            or there is a tool for which none are given, and none can be made from its schema.
+    """
+    require_tools(program, given)
+    return tuple(
+        (name, samples_of_tool(tool, given.get(name)))
+        for name, tool in program.tools.items()
+        if name in given or not _takes_drawn(tool)
+    )
+
+
+def _takes_drawn(tool: ToolSpec) -> bool:
+    drawn = {"query": "look it"} if tool.name == SEARCH_NAME else {"n": 0}
+    return not tool.check(drawn)
 
 
 def argument_texts(*, hostile: int = 25) -> SearchStrategy[str]:
@@ -73,7 +103,7 @@ def argument_texts(*, hostile: int = 25) -> SearchStrategy[str]:
 
 @cache
 def _argument_texts(hostile: int) -> SearchStrategy[str]:
-    good = [f'{{"n":{number}}}' for number in range(10)] * 10
+    good = [*_GOOD] * 10
     count = hostile * len(good) // max(1, 100 - hostile)
     bad = [_UNACCEPTABLE[index % len(_UNACCEPTABLE)] for index in range(count)]
     return st.sampled_from(good + bad)
@@ -95,19 +125,27 @@ def tool_calls(
     *, tools: Sequence[str], hostile: int = 25, strangers: int = 5
 ) -> SearchStrategy[ToolCall]:
     """Draw calls; so many of a hundred are `strangers`, which name a tool that does not exist."""
-    return _tool_calls(tuple(tools), hostile, strangers)
+    return _tool_calls(tuple(tools), hostile, strangers, ())
 
 
 @cache
-def _tool_calls(tools: tuple[str, ...], hostile: int, strangers: int) -> SearchStrategy[ToolCall]:
+def _tool_calls(
+    tools: tuple[str, ...], hostile: int, strangers: int, fitting: Fitting
+) -> SearchStrategy[ToolCall]:
     known = [*tools] * (60 // max(1, len(tools))) if tools else []
     count = strangers * len(known) // max(1, 100 - strangers) if tools else 5
     strange = [_STRANGERS[index % len(_STRANGERS)] for index in range(count)]
     names = st.sampled_from(known + strange)
     queries = st.sampled_from([f'{{"query":"{name} it"}}' for name in (*TOOL_NAMES, "fly")])
 
+    own = dict(fitting)
+
     def built(call_id: str, name: str, text: str, query: str) -> ToolCall:
-        return ToolCall(call_id, name, query if name == SEARCH_NAME else text)
+        if name in own and text in _GOOD:
+            text = own[name][_GOOD.index(text) % len(own[name])]
+        elif name == SEARCH_NAME and name not in own:
+            text = query
+        return ToolCall(call_id, name, text)
 
     return st.builds(built, call_ids(), names, argument_texts(hostile=hostile), queries)
 
@@ -185,13 +223,14 @@ def model_replies(
 
     A reply that is `cut` ends with any finish reason, whatever its content.
     """
+    calls = _tool_calls(tuple(tools), hostile, strangers, ())
     most = max_calls if tools else min(max_calls, 1)
-    return _model_replies(tuple(tools), min(min_calls, most), most, hostile, strangers, cut)
+    return _model_replies(calls, min(min_calls, most), most, cut)
 
 
 @cache
 def _model_replies(
-    tools: tuple[str, ...], min_calls: int, max_calls: int, hostile: int, strangers: int, cut: int
+    one_call: SearchStrategy[ToolCall], min_calls: int, max_calls: int, cut: int
 ) -> SearchStrategy[ModelReply]:
     reasons: list[UnifiedFinishReason] = [
         *("length", "content-filter", "error", "length", "content-filter"),
@@ -199,11 +238,7 @@ def _model_replies(
     ]
     natural: list[UnifiedFinishReason | None] = [None] * (100 - cut)
     finishes = st.sampled_from(natural + [reasons[index % len(reasons)] for index in range(cut)])
-    calls = st.lists(
-        tool_calls(tools=tools, hostile=hostile, strangers=strangers),
-        min_size=min_calls,
-        max_size=max_calls,
-    )
+    calls = st.lists(one_call, min_size=min_calls, max_size=max_calls)
 
     def built(
         prefix: tuple[ReplyPart, ...],
@@ -341,16 +376,21 @@ def worlds(
     hostile: int = 15,
     cut: int = 15,
     failing: int = 15,
+    arguments: Mapping[str, Sequence[object]] = _NO_ARGUMENTS,
 ) -> World:
-    """Draw worlds for a program; after the drawn turns the model gives a final answer."""
-    one_turn = turns(
-        tools=[*program.tools],
-        min_calls=min_calls,
-        max_calls=max_calls,
-        hostile=hostile,
-        cut=cut,
-        failing=failing,
-    )
+    """Draw worlds for a program; after the drawn turns the model gives a final answer.
+
+    A model calls tools with `arguments`, by tool, else with simple ones made from their schemas,
+    and so many of a hundred times with `hostile` ones.
+
+    Raises:
+        UsageError: arguments are given for no tool of the program, or such as it does not accept;
+            or there is a tool for which none are given, and none can be made from its schema.
+    """
+    names = tuple(program.tools)
+    one_call = _tool_calls(names, hostile, 5, fitting_arguments(program, arguments))
+    most = max_calls if names else min(max_calls, 1)
+    one_turn = _turns(_model_replies(one_call, min(min_calls, most), most, cut), failing)
     script = draw(st.lists(one_turn, min_size=min_turns, max_size=max_turns))
     plans = draw(st.lists(step_plans(program=program), max_size=3)) if program.prepares else []
     stop = Stop("patience", JsonText('{"left":0}'))
