@@ -61,7 +61,7 @@ def test_a_broken_law_is_shown_with_the_way_there(stepfold: Command) -> None:
     assert done.code == 1
     assert "error: somebody was paid" in done.err
     assert "after 3 events, and no fewer lead there:" in done.err
-    assert "3. ToolStarted(" in done.err
+    assert "3. ToolStarted: call 0 of step 0" in done.err
 
 
 def test_the_graph_is_written(stepfold: Command) -> None:

@@ -31,6 +31,7 @@ from stepfold.loop import (
 from stepfold.loop.commands import Command
 from stepfold.loop.events import Cancelled, Event, TimedOut
 from stepfold.testing._simulation import Moment, Trace, left_in_flight
+from stepfold.testing._words import words_of_event
 from stepfold.testing._world import World
 from stepfold.testing.exploration._alphabet import Alphabet
 from stepfold.testing.exploration._graph import Edge, mermaid_of, place_of
@@ -59,7 +60,9 @@ class Violation:
 
     @override
     def __str__(self) -> str:
-        lines = (f"  {number}. {shown(event)}" for number, event in enumerate(self.path, 1))
+        lines = (
+            f"  {number}. {words_of_event(event)}" for number, event in enumerate(self.path, 1)
+        )
         way = "\n".join(lines) or "  (at the beginning)"
         return f"{self.law}\nafter {len(self.path)} events, and no fewer lead there:\n{way}"
 

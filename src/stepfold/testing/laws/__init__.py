@@ -40,6 +40,10 @@ from stepfold.testing.laws._endings import (
     no_model_is_asked_any_more,
     result_is_the_output,
 )
+from stepfold.testing.laws._equal import (
+    Reader,
+    Writer,
+)
 from stepfold.testing.laws._histories import (
     history_is_repaired_once,
     repair_loses_nothing,
@@ -92,7 +96,9 @@ from stepfold.testing.laws._steps import (
 from stepfold.testing.laws._values import value_survives
 
 __all__ = (
+    "Reader",
     "Reducer",
+    "Writer",
     "approval_needs_its_digest",
     "budgets_hold",
     "cancel_after_step_waits",

@@ -1,15 +1,32 @@
 """How laws compare, and what they say where values differ."""
 
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from typing_extensions import TypeForm
 
 from stepfold.codec import decode, encode
-from stepfold.values import Failure, Success
+from stepfold.values import Failure, Outcome, Success
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 _SHOWN = 1_500
+
+
+class Writer(Protocol):
+    """Writes values: `encode`, or what stands in its place."""
+
+    def __call__(self, value: object, /) -> bytes:
+        """The document of a value."""
+        ...
+
+
+class Reader(Protocol):
+    """Reads values: `decode`, or what stands in its place."""
+
+    def __call__(self, data: bytes, kind: TypeForm[U], /) -> Outcome[U, object]:
+        """The value of a document; its failure says why there is none."""
+        ...
 
 
 def require(holds: object, law: str) -> None:
@@ -30,9 +47,9 @@ def _shown(value: object) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
-def rewritten(value: T, kind: TypeForm[T]) -> T:
+def rewritten(value: T, kind: TypeForm[T], *, write: Writer = encode, read: Reader = decode) -> T:
     """The value as another process would read it."""
-    match decode(encode(value), kind):
+    match read(write(value), kind):
         case Success(copy):
             return copy
         case Failure(fault):

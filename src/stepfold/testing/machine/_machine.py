@@ -28,6 +28,7 @@ from stepfold.testing._simulation import (
     Trace,
     event_from_outside,
 )
+from stepfold.testing._words import words_of_event, words_of_message
 from stepfold.testing._world import World
 from stepfold.testing.exploration import Law
 from stepfold.testing.exploration._shown import shown
@@ -46,19 +47,17 @@ from stepfold.values import IllegalEvent, Message, UsageError, UserMessage
 F = TypeVar("F")
 
 _NO_ARGUMENTS: Final[Mapping[str, Sequence[object]]] = {}
+_ENDS: Final[frozenset[InterventionKind]] = frozenset(
+    {"cancel", "cancel-after-step", "run-timeout", "step-timeout"}
+)
+_LEAST: Final = (0, 1, 1, 1)
+_PATIENCE: Final = (0, 3, 6, 9, 12, 12, 20, 20, 30)
 _NO_LAWS: Final[Sequence[Law]] = ()
 
 
 def _typed(decorator: object) -> Callable[[F], F]:
     """A decorator of hypothesis that leaves the type of a method what it was."""
     return cast("Callable[[F], F]", decorator)
-
-
-def _may(kind: InterventionKind) -> Callable[[F], F]:
-    def is_allowed(machine: "LoopMachine") -> bool:
-        return kind in machine.interventions
-
-    return _typed(precondition(is_allowed))
 
 
 class LoopMachine(RuleBasedStateMachine):
@@ -81,7 +80,7 @@ class LoopMachine(RuleBasedStateMachine):
     rules and invariants as hypothesis has them: `state` and `trace` are there to be looked at.
     """
 
-    program: ClassVar[Program | None] = None
+    program: ClassVar[Program]
     """What is run; needed unless `programs` is overridden."""
 
     arguments: ClassVar[Mapping[str, Sequence[object]]] = _NO_ARGUMENTS
@@ -101,7 +100,7 @@ class LoopMachine(RuleBasedStateMachine):
         Raises:
             UsageError: there is none.
         """
-        if self.program is None:
+        if not hasattr(self, "program"):
             name = type(self).__name__
             msg = f"{name}: expected a program, got none: write program = agent.program in {name}"
             raise UsageError(msg)
@@ -113,7 +112,11 @@ class LoopMachine(RuleBasedStateMachine):
 
     def worlds(self, program: Program) -> SearchStrategy[World]:
         """Draw what models, tools, policies and people do."""
-        return worlds(program=program, min_calls=1, min_turns=2, arguments=self.arguments)
+        return st.sampled_from(_LEAST).flatmap(
+            lambda least: worlds(
+                program=program, min_calls=least, min_turns=2 * least, arguments=self.arguments
+            )
+        )
 
     def step(self, program: Program, state: LoopState, event: Event) -> Transition:
         """Decide what an event means: override it to hold what stands in the place of `step`."""
@@ -125,6 +128,12 @@ class LoopMachine(RuleBasedStateMachine):
     def state(self) -> LoopState:
         """The state that the run is in."""
         return self._state
+
+    @property
+    def possible(self) -> Sequence[InterventionKind]:
+        """What may come from outside by now: many runs are left alone for a while before an end."""
+        is_over = len(self._moments) >= self._patience
+        return [kind for kind in self.interventions if is_over or kind not in _ENDS]
 
     @property
     def trace(self) -> Trace:
@@ -140,6 +149,7 @@ class LoopMachine(RuleBasedStateMachine):
         self._moments: list[Moment] = []
         self._old: list[Event] = []
         self._spoken = 0
+        self._patience = data.draw(st.sampled_from(_PATIENCE), label="events before an end")
         self._program = data.draw(self.programs(), label="program")
         prompt = data.draw(self.prompts(self._program), label="prompt")
         self._world = data.draw(self.worlds(self._program), label="world")
@@ -187,55 +197,18 @@ class LoopMachine(RuleBasedStateMachine):
             event,
         )
 
-    @_may("steer")
-    @_typed(rule())
-    def steer(self) -> None:
-        """Somebody says something that the model shall hear at once."""
-        self._intervene("steer")
-
-    @_may("queue")
-    @_typed(rule())
-    def queue(self) -> None:
-        """Somebody says something that has time."""
-        self._intervene("queue")
-
-    @_may("crash")
-    @_typed(rule())
-    def crash(self) -> None:
-        """The process dies: all that another one has is what was written."""
-        self._state = decode(encode(self._state), LoopState).unwrap()
-        self._intervene("crash")
-
-    @_may("cancel")
-    @_typed(rule(partial=st.booleans()))
-    def cancel(self, *, partial: bool) -> None:
-        """The run is cancelled."""
-        self._intervene("cancel", partial=partial)
-
-    @_may("cancel-after-step")
-    @_typed(rule())
-    def cancel_after_step(self) -> None:
-        """The run shall end after the step that it is in."""
-        self._intervene("cancel-after-step")
-
-    @_may("run-timeout")
-    @_typed(rule(partial=st.booleans()))
-    def time_out(self, *, partial: bool) -> None:
-        """The time of the run is over."""
-        self._intervene("run-timeout", partial=partial)
-
-    @_may("step-timeout")
-    @_typed(rule(partial=st.booleans()))
-    def time_out_step(self, *, partial: bool) -> None:
-        """The time of the step is over."""
-        self._intervene("step-timeout", partial=partial)
-
-    # --- how it is checked --------------------------------------------------------------------
-
-    def _intervene(self, kind: InterventionKind, *, partial: bool = False) -> None:
+    @_typed(precondition(lambda self: bool(self.possible)))
+    @_typed(rule(pick=st.integers(0, 11), partial=st.booleans()))
+    def intervene(self, pick: int, *, partial: bool) -> None:
+        """Something comes from outside: words, a crash, an end; see `interventions`."""
+        kind = self.possible[pick % len(self.possible)]
+        if kind == "crash":  # all that another process has is what was written
+            self._state = decode(encode(self._state), LoopState).unwrap()
         self._spoken += 1
         name = str(self._spoken)
         self._give(event_from_outside(self._world, self._state, kind, name, partial=partial))
+
+    # --- how it is checked --------------------------------------------------------------------
 
     def _give(self, event: Event) -> None:
         """Let an event come, and check all that has to hold then."""
@@ -289,9 +262,8 @@ class LoopMachine(RuleBasedStateMachine):
         events = [moment.event for moment in self._moments]
         if last is not None and (not events or events[-1] is not last):
             events.append(last)
-        told = [shown(message) for message in self._header.messages]
-        lines = [*(f"  begins: {it}" for it in told)]
-        lines += [f"  {number}. {shown(event)}" for number, event in enumerate(events, 1)]
+        lines = [f"  0. {words_of_message(message)}" for message in self._header.messages]
+        lines += [f"  {number}. {words_of_event(event)}" for number, event in enumerate(events, 1)]
         if not isinstance(self._state.phase, Done):
-            lines.append(f"  now:    {shown(self._state.phase)}")
+            lines.append(f"  now: {shown(self._state.phase)}")
         return "\n".join(("in this run:", *lines))

@@ -2,11 +2,12 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias, final
 from attrs import frozen
 from typing_extensions import override
-from stepfold.loop import Program
+from stepfold.loop import Program, step
 from stepfold.loop.events import Event
 from stepfold.testing._simulation import Trace
 from stepfold.testing.exploration._alphabet import Alphabet
 from stepfold.testing.exploration._graph import Edge
+from stepfold.testing.laws import Reducer
 from stepfold.values import Message
 
 Law: TypeAlias = Callable[[Trace], None]
@@ -44,6 +45,7 @@ def explore(
     *,
     alphabet: Alphabet,
     laws: Sequence[Law] = (),
+    reducer: Reducer = step,
     max_states: int = 100000,
     max_seconds: float | None = None,
     on_progress: Callable[[int, int], object] | None = None,

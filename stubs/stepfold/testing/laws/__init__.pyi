@@ -31,6 +31,7 @@ from stepfold.testing.laws._endings import (
     no_model_is_asked_any_more,
     result_is_the_output,
 )
+from stepfold.testing.laws._equal import Reader, Writer
 from stepfold.testing.laws._histories import history_is_repaired_once, repair_loses_nothing
 from stepfold.testing.laws._models import (
     fold_ignores_chunks,
@@ -60,6 +61,7 @@ from stepfold.testing.laws._runs import (
 from stepfold.testing.laws._same_runs import same_history, same_run
 from stepfold.testing.laws._steering import words_are_heard_once
 from stepfold.testing.laws._steps import (
+    Reducer,
     approval_needs_its_digest,
     cancel_keeps_what_is_finished,
     early_answer_changes_nothing,
@@ -79,6 +81,9 @@ from stepfold.testing.laws._steps import (
 from stepfold.testing.laws._values import value_survives
 
 __all__ = (
+    "Reader",
+    "Reducer",
+    "Writer",
     "approval_needs_its_digest",
     "budgets_hold",
     "cancel_after_step_waits",

@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 from stepfold.loop import Program
@@ -6,6 +6,8 @@ from stepfold.loop.events import StepPlan, ToolOutcome
 from stepfold.testing._simulation import InterventionKind, Schedule
 from stepfold.testing._world import Turn, World
 from stepfold.values import HookFailed, ModelErrorReason, ModelReply, ToolCall, Usage
+
+_NO_ARGUMENTS: Mapping[str, Sequence[object]] = ...
 
 def argument_texts(*, hostile: int = 25) -> SearchStrategy[str]: ...
 def call_ids() -> SearchStrategy[str]: ...
@@ -47,6 +49,7 @@ def worlds(
     hostile: int = 15,
     cut: int = 15,
     failing: int = 15,
+    arguments: Mapping[str, Sequence[object]] = _NO_ARGUMENTS,
 ) -> World: ...
 
 KINDS: tuple[InterventionKind, ...] = ...

@@ -1,0 +1,3 @@
+from stepfold.testing.machine._machine import LoopMachine
+
+__all__ = ("LoopMachine",)
