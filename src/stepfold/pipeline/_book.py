@@ -76,7 +76,7 @@ class Book:
         self._version = version
         self._boundaries = boundaries
         self._agents: dict[StageKey, KeptAgent] = {}
-        self._lock: Final = anyio.Lock()
+        self._lock: Final = anyio.Lock(fast_acquire=True)
 
     async def begin(
         self,

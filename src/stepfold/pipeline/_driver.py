@@ -40,6 +40,7 @@ from stepfold.pipeline.events import (
     StageTimedOut,
     Waited,
 )
+from stepfold.pipeline.notes import Tell
 from stepfold.shell import LoopWaiting, SpuriousCancellationError
 
 OUTER: Final = "cancelled by the caller"
@@ -77,7 +78,8 @@ class Driver:
         self._fault: BaseException | None = None
         self._working = 0
         self._watching: anyio.CancelScope | None = None
-        self._told(first)
+        if self._tell is not None:
+            self._told(self._tell, first)
 
     def cause_of(self, exception: str, message: str) -> Exception | None:
         """The exception behind a crash."""
@@ -111,7 +113,7 @@ class Driver:
     async def feed(self, event: Event) -> None:
         """Let one event happen, and take its commands; with a journal, once it is written."""
         if self._writes is None:
-            self._commit(step(self._wiring, self.state, event))
+            self._commit(step(self._wiring, self.state, event, tells=self._tell is not None))
             return
         with anyio.CancelScope(shield=True):
             async with self._lock:
@@ -128,7 +130,8 @@ class Driver:
                 self._commands.appendleft(command)
             else:
                 self._commands.append(command)
-        self._told(transition)
+        if self._tell is not None:
+            self._told(self._tell, transition)
 
     async def _end(self, reason: str) -> None:
         """Ask the run to end, once."""
@@ -136,10 +139,9 @@ class Driver:
             self._is_ending = True
             await self.feed(CancelAsked(reason, self._clock.now()))
 
-    def _told(self, transition: Transition) -> None:
-        if self._tell is not None:
-            for note in transition.notes:
-                self._tell(note)
+    def _told(self, tell: Tell, transition: Transition) -> None:
+        for note in transition.notes:
+            tell(note)
 
     # --- here and now -------------------------------------------------------------------------
 
@@ -156,8 +158,18 @@ class Driver:
                 continue
             elif isinstance(command, RunStage):
                 work = code[command.instruction].work
-                if work is not None:
-                    await self._begin(command, work)
+                if work is None:
+                    continue
+                if self._writes is not None and not await self._is_noted(command, work):
+                    continue
+                event = self._called(command, work)
+                if event is None:
+                    continue
+                if self._writes is None:
+                    told = self._tell is not None
+                    self._commit(step(self._wiring, self.state, event, tells=told))
+                else:
+                    await self.feed(event)
             else:
                 self._jobs.append(_Job(command, None))
         jobs, self._jobs = self._jobs, []
@@ -176,24 +188,26 @@ class Driver:
             await self._end(reason)
         return False
 
-    async def _begin(self, command: RunStage, work: Work) -> None:
-        """Call a function; what it gives to be awaited is left for later."""
-        key = command.key
-        if self._writes is not None:
-            if not (self._wiring.code[command.instruction].repeats or work.wants_context):
-                await self.feed(StageBegun(key, self._clock.now()))
-            if key in self._dropped:  # it was cancelled meanwhile
-                return
+    async def _is_noted(self, command: RunStage, work: Work) -> bool:
+        """Write down that a stage begins which must not run twice; tells whether it still may."""
+        if not (self._wiring.code[command.instruction].repeats or work.wants_context):
+            await self.feed(StageBegun(command.key, self._clock.now()))
+        return command.key not in self._dropped
+
+    def _called(self, command: RunStage, work: Work) -> StageEvent | None:
+        """Call a function; what it gives to be awaited is left for later, without an event."""
         try:
             given = self._in_context(command) if work.wants_context else command.given
             result = work.function(given)
         except Exception as error:  # noqa: BLE001 - a defect of the stage, not of ours
-            await self.feed(self._event_of_error(key, error))
-            return
+            return self._event_of_error(command.key, error)
         if work.may_wait and isinstance(result, Awaitable):
             self._jobs.append(_Job(command, cast("Awaitable[object]", result)))
-        else:
-            await self.feed(self._read(command, work, result))
+            return None
+        try:
+            return answer_of(work, command, result, self._clock.now())
+        except TypeError as error:
+            return self._event_of_error(command.key, error)
 
     def _in_context(self, command: RunStage) -> StageContext:
         title, setting = self._wiring.code[command.instruction].title, self._setting
@@ -202,13 +216,6 @@ class Driver:
         return StageContext(
             command.given, run, key, title, setting.clock, setting.children, setting.tell, kept=kept
         )
-
-    def _read(self, command: RunStage, work: Work, result: object) -> StageEvent:
-        """What a function returned, as an event."""
-        try:
-            return answer_of(work, command, result, self._clock.now())
-        except TypeError as error:
-            return self._event_of_error(command.key, error)
 
     def _event_of_error(self, key: StageKey, error: Exception) -> StageRaised:
         name, message = type(error).__name__, str(error)
@@ -248,7 +255,10 @@ class Driver:
         work = self._wiring.code[command.instruction].work
         if work is None:
             raise AssertionError(command)
-        return self._read(command, work, boxed[0])
+        try:
+            return answer_of(work, command, boxed[0], clock.now())
+        except TypeError as error:
+            return self._event_of_error(key, error)
 
     async def _for(self, job: _Job) -> tuple[object]:
         if job.awaitable is None:

@@ -77,9 +77,9 @@ async def run_in_memory(
     clock, run_id, seed = clock_of(options), options.get("run_id"), options.get("seed")
     run_id = f"run-{secrets.token_hex(8)}" if run_id is None else run_id
     seed = secrets.randbits(63) if seed is None else seed
-    first = begin(wiring, given, run=run_id, seed=seed, at=clock.now())
-    children = children_of(run_id, options.get("limits"), options.get("prices") or {})
     tell = telling(options.get("observers", ()))
+    first = begin(wiring, given, run=run_id, seed=seed, at=clock.now(), tells=tell is not None)
+    children = children_of(run_id, options.get("limits"), options.get("prices") or {})
     driver = Driver(wiring, first, Setting(clock, tell, children, ending_of(options, clock)))
     await driver.run()
     end = driver.state.end

@@ -1,6 +1,6 @@
 """What follows from what, strand by strand: the small decisions that a transition is made of."""
 
-from typing import cast
+from typing import Final, cast
 
 from returns.result import Failure, Success
 
@@ -10,6 +10,9 @@ from stepfold.pipeline._state import Branch, Closing, Ended, Fan, Frame, Strand
 from stepfold.pipeline._wiring import Instruction, Op
 from stepfold.pipeline.events import StageSucceeded
 from stepfold.values import IllegalEvent, Instant
+
+_EACH: Final = Op.EACH
+_RACE: Final = Op.RACE
 
 
 def lineage_to(root: Strand, path: tuple[int, ...]) -> list[Strand] | None:
@@ -22,9 +25,10 @@ def lineage_to(root: Strand, path: tuple[int, ...]) -> list[Strand] | None:
     for level in range(0, len(path), 2):
         strand, place, index = found[-1], path[level], path[level + 1]
         fan = strand.fan
-        if place > strand.place or (fan is None and place == strand.place):
+        here = strand.key.place
+        if place > here or (fan is None and place == here):
             raise IllegalEvent(f"no stage was ever issued in strand {path}")
-        if fan is None or place < strand.place:
+        if fan is None or place < here:
             return None
         if not 0 <= index < fan.next:
             raise IllegalEvent(f"no stage was ever issued in strand {path}")
@@ -44,9 +48,8 @@ def topmost_closing(lineage: list[Strand]) -> int | None:
 
 def with_fan(strand: Strand, fan: Fan, closing: Closing | None = None) -> Strand:
     return Strand(
-        strand.path,
+        strand.key,
         strand.at,
-        strand.place,
         strand.value,
         strand.stack,
         strand.inherited,
@@ -59,9 +62,8 @@ def ending(root: Strand, end: PipelineEnd[object, object]) -> Strand:
     """A root that ends the run as soon as nothing runs in it any more."""
     closing = Closing(root.at, None, None, end)
     return Strand(
-        root.path,
+        root.key,
         root.at,
-        root.place,
         root.value,
         root.stack,
         root.inherited,
@@ -97,7 +99,7 @@ def chosen_arm(instruction: Instruction, event: StageSucceeded) -> int:
 
 
 def size_of(instruction: Instruction, value: object) -> int:
-    if instruction.op is Op.EACH:
+    if instruction.op is _EACH:
         return len(cast("tuple[object, ...]", value))  # its items have been read before
     return len(instruction.arms)
 
@@ -106,7 +108,7 @@ def decides(instruction: Instruction, branch: Branch) -> bool:
     """Whether what a branch came to decides the whole fan."""
     if not isinstance(branch, Ended):
         return False
-    if instruction.op is Op.RACE:
+    if instruction.op is _RACE:
         return branch.is_success
     return not branch.is_success and not instruction.settles
 

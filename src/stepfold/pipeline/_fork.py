@@ -143,8 +143,7 @@ def _refit(wiring: Wiring, state: PipelineState, key: StageKey | None, given: ob
     found = [
         strand
         for strand in leaves_of(state.root)
-        if wiring.code[strand.at].op in {Op.WORK, Op.CHOOSE}
-        and (key is None or key == StageKey(strand.path, strand.place))
+        if wiring.code[strand.at].op in {Op.WORK, Op.CHOOSE} and (key is None or key == strand.key)
     ]
     if len(found) != 1:
         titles = ", ".join(wiring.code[strand.at].title for strand in found) or "none"
@@ -160,6 +159,6 @@ def _refit(wiring: Wiring, state: PipelineState, key: StageKey | None, given: ob
     )
     match read(form, plain):
         case Success(value):
-            return Refit(StageKey(strand.path, strand.place), value, plain)
+            return Refit(strand.key, value, plain)
         case Failure(problem):
             raise UsageError(f"fork, given: {instruction.title}: {problem}")

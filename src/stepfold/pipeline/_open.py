@@ -6,7 +6,6 @@ from stepfold.pipeline._ends import AgentAsks, Open, OpenInput
 from stepfold.pipeline._state import Branch, Paused, PipelineState, Strand
 from stepfold.pipeline._wiring import Op, Wiring
 from stepfold.pipeline.commands import Command, Pause, RunStage
-from stepfold.pipeline.events import StageKey
 
 
 def open_inputs(wiring: Wiring, state: PipelineState) -> tuple[Open, ...]:
@@ -15,7 +14,7 @@ def open_inputs(wiring: Wiring, state: PipelineState) -> tuple[Open, ...]:
 
 
 def _open_in(wiring: Wiring, strand: Strand) -> Iterator[Open]:
-    key, instruction = StageKey(strand.path, strand.place), wiring.code[strand.at]
+    key, instruction = strand.key, wiring.code[strand.at]
     if instruction.asked is not None:
         yield OpenInput(key, instruction.asked.name, str(strand.value))
     for request in strand.asked:
@@ -29,7 +28,7 @@ def pending(wiring: Wiring, state: PipelineState) -> tuple[Command, ...]:
         if strand.asked:
             continue
         op = wiring.code[strand.at].op
-        key = StageKey(strand.path, strand.place)
+        key = strand.key
         if op in {Op.WORK, Op.CHOOSE}:
             found.append(RunStage(key, strand.at, strand.value, strand.deadline))
         elif isinstance(strand.value, Paused) and op is not Op.ASK:

@@ -81,12 +81,12 @@ def refitted(wiring: Wiring, state: PipelineState, run: str, refit: Refit | None
 
 def _anew(strand: Strand, refit: Refit | None) -> Strand:
     fan, value = strand.fan, strand.value
-    if refit is not None and refit.key == StageKey(strand.path, strand.place) and fan is None:
+    if refit is not None and refit.key == strand.key and fan is None:
         value = refit.value
     if fan is not None:
         branches = [_anew(it, refit) if isinstance(it, Strand) else it for it in fan.branches]
         fan = evolve(fan, branches=row_of(branches))
-    return evolve(strand, value=value, fan=fan, begun=False, asked=())
+    return evolve(strand, value=value, fan=fan, known=None)
 
 
 @final

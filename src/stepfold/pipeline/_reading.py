@@ -22,6 +22,10 @@ _ASYNC: Final = (
     "{} gave a coroutine where a value was expected: make it a stage, and use then(stage(…))"
 )
 
+_IGNORED: Final = Reading.IGNORED
+_OUTCOME: Final = Reading.OUTCOME
+_EITHER: Final = Reading.EITHER
+
 
 def answer_of(work: Work, command: RunStage, result: object, at: Instant) -> StageEvent:
     """What a function returned, as the answer to the command to run it.
@@ -33,14 +37,14 @@ def answer_of(work: Work, command: RunStage, result: object, at: Instant) -> Sta
     value: object = result
     if work.wants_context and isinstance(result, Rested):
         return StageRested(key, result.asked, at)
-    if reading is Reading.IGNORED:
+    if reading is _IGNORED:
         return StageSucceeded(key, command.given, at)
-    if reading is Reading.OUTCOME or reading is Reading.EITHER:
+    if reading is _OUTCOME or reading is _EITHER:
         if isinstance(result, Success):
             value = cast("Success[object]", result).unwrap()
         elif isinstance(result, Failure):
             return StageFailed(key, cast("Failure[object]", result).failure(), at)
-        elif reading is Reading.OUTCOME:
+        elif reading is _OUTCOME:
             raise TypeError(f"expected a Success or a Failure, got {type(result).__name__}")
     if type(value) is CoroutineType:
         value.close()

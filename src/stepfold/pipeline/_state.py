@@ -7,6 +7,7 @@ from attrs import frozen
 from stepfold.pipeline._ends import PipelineEnd
 from stepfold.pipeline._vector import Row
 from stepfold.pipeline.commands import Command
+from stepfold.pipeline.events import StageKey
 from stepfold.pipeline.notes import Note
 from stepfold.values import Instant, OpenRequest
 
@@ -71,21 +72,35 @@ class Fan:
 class Strand:
     """One line of execution. It waits for the answer to instruction `at`, or for its fan.
 
-    `place` counts its executions, `value` is what the instruction was given, `inherited` the
-    deadline of the strand that it branched off. `begun` tells of a stage that must not run twice
-    that it may have run; where its agent rests, `asked` is what it waits for.
+    `key` says which execution that is: of which strand, and the how manieth. `value` is what the
+    instruction was given, `inherited` the deadline of the strand that it branched off. As a rule
+    nothing more is `known` of what was issued. Of a stage that must not run twice it may be known
+    that it has begun: `()`. Of an agent that rests it is known what it waits for.
     """
 
-    path: tuple[int, ...]
+    key: StageKey
     at: int
-    place: int
     value: object
     stack: Frame | None
     inherited: Instant | None
     fan: Fan | None = None
     closing: Closing | None = None
-    begun: bool = False
-    asked: tuple[OpenRequest, ...] = ()
+    known: tuple[OpenRequest, ...] | None = None
+
+    @property
+    def path(self) -> tuple[int, ...]:
+        """The name of the strand: where it branched off."""
+        return self.key.strand
+
+    @property
+    def begun(self) -> bool:
+        """Whether it may have run what must not run twice."""
+        return self.known == ()
+
+    @property
+    def asked(self) -> tuple[OpenRequest, ...]:
+        """What its agent waits for, if that rests."""
+        return self.known or ()
 
     @property
     def deadline(self) -> Instant | None:

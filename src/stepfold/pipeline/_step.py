@@ -37,6 +37,7 @@ from stepfold.pipeline.events import (
     StageEvent,
     StageRested,
     StageStopped,
+    StageSucceeded,
     StageTakenUp,
     StageTimedOut,
     Waited,
@@ -46,15 +47,23 @@ from stepfold.values import Cancelled, IllegalEvent, Instant
 _WORK: Final = Op.WORK
 _CHOOSE: Final = Op.CHOOSE
 
+_MOVES: Final = (StageBegun, StageRested, StageTakenUp)
+_UNLIKE_WORK: Final = (Waited, InputGiven)
+_OF_PAUSE: Final = (Waited, StageStopped, StageTimedOut)
 
-def begin(wiring: Wiring, given: object, *, run: str, seed: int, at: Instant) -> Transition:
+
+def begin(
+    wiring: Wiring, given: object, *, run: str, seed: int, at: Instant, tells: bool = True
+) -> Transition:
     """Begin a run: `given` goes to the first stage, `seed` decides the jitter of pauses."""
-    turn = Turn(wiring, run, seed, 0, at)
+    turn = Turn(wiring, run, seed, 0, at, tells)
     return turn.over(turn.proceed((), 0, None, None, wiring.entry, given))
 
 
-def step(wiring: Wiring, state: PipelineState, event: Event) -> Transition:
+def step(wiring: Wiring, state: PipelineState, event: Event, *, tells: bool = True) -> Transition:
     """Let one event happen.
+
+    Where nobody watches, `tells=False` leaves out the notes on what single stages do.
 
     Raises:
         IllegalEvent: it answers what was never asked; the state given stays usable.
@@ -62,7 +71,7 @@ def step(wiring: Wiring, state: PipelineState, event: Event) -> Transition:
     root = state.root
     if root is None:
         return Transition(state, (), ())
-    turn = Turn(wiring, state.run, state.seed, state.busy, event.at)
+    turn = Turn(wiring, state.run, state.seed, state.busy, event.at, tells)
     if isinstance(event, CancelAsked):
         return turn.over(turn.cancelled(root, Cancelled(event.reason)))
     path = event.key.strand
@@ -70,10 +79,11 @@ def step(wiring: Wiring, state: PipelineState, event: Event) -> Transition:
     if lineage is None or not _is_open(lineage[-1], event):
         return Transition(state, (), ())
     instruction = wiring.code[lineage[-1].at]
-    _require_fitting(instruction, event)
-    if isinstance(event, StageBegun | StageRested | StageTakenUp):
-        return _moved(turn, state, lineage, instruction, event)
-    if lineage[-1].asked:
+    if instruction.op is not _WORK or type(event) is not StageSucceeded:
+        _require_fitting(instruction, event)
+        if isinstance(event, _MOVES):
+            return _moved(turn, state, lineage, instruction, event)
+    if lineage[-1].known:
         raise IllegalEvent(f"{instruction.title}: its agent rests, got {type(event).__name__}")
     return turn.over(turn.answered(lineage, instruction, event))
 
@@ -105,9 +115,9 @@ def _is_open(strand: Strand, event: StageEvent) -> bool:
         IllegalEvent: it was never asked for.
     """
     place = event.key.place
-    if place == strand.place and strand.fan is None:
+    if place == strand.key.place and strand.fan is None:
         return True
-    if place >= strand.place:
+    if place >= strand.key.place:
         raise IllegalEvent(f"stage {event.key} was never issued")
     return False
 
@@ -120,10 +130,10 @@ def _require_fitting(instruction: Instruction, event: StageEvent) -> None:
     """
     op = instruction.op
     if op is _WORK or op is _CHOOSE:
-        fits = not isinstance(event, Waited | InputGiven)
+        fits = not isinstance(event, _UNLIKE_WORK)
     elif op is Op.ASK:
         fits = isinstance(event, InputGiven)
     else:
-        fits = isinstance(event, Waited | StageStopped | StageTimedOut)
+        fits = isinstance(event, _OF_PAUSE)
     if not fits:
         raise IllegalEvent(f"{instruction.title}: {type(event).__name__} answers nothing here")

@@ -76,6 +76,12 @@ _SECOND: Final = 1_000_000_000
 
 _WORK: Final = Op.WORK
 _CHOOSE: Final = Op.CHOOSE
+_SUCCEED: Final = Op.SUCCEED
+_FAIL: Final = Op.FAIL
+_FORK: Final = Op.FORK
+_RACE: Final = Op.RACE
+_EACH: Final = Op.EACH
+_ASK: Final = Op.ASK
 
 _RESULTS: Final[dict[type[StageAnswer], Result]] = {
     StageSucceeded: "succeeded",
@@ -90,9 +96,28 @@ _RESULTS: Final[dict[type[StageAnswer], Result]] = {
 class Turn:
     """One transition in the making: what it issues and decides, until it is over."""
 
-    __slots__ = ("_at", "_busy", "_code", "_commands", "_notes", "_run", "_seed", "_wiring")
+    __slots__ = (
+        "_at",
+        "_busy",
+        "_code",
+        "_commands",
+        "_notes",
+        "_run",
+        "_seed",
+        "_tells",
+        "_wiring",
+    )
 
-    def __init__(self, wiring: Wiring, run: str, seed: int, busy: int, at: Instant) -> None:
+    def __init__(
+        self,
+        wiring: Wiring,
+        run: str,
+        seed: int,
+        busy: int,
+        at: Instant,
+        tells: bool,  # noqa: FBT001 - of the hot path
+    ) -> None:
+        self._tells = tells
         self._wiring = wiring
         self._code = wiring.code
         self._run = run
@@ -127,15 +152,15 @@ class Turn:
     ) -> Branch | PipelineEnd[object, object]:
         """Take the answer that the last strand of a lineage waited for."""
         strand = lineage[-1]
+        closing = topmost_closing(lineage)
+        result = _RESULTS.get(type(event))
         if not isinstance(event, InputGiven):
             self._busy -= 1
-        if instruction.work is not None and not isinstance(event, Waited | InputGiven):
-            result = _RESULTS[type(event)]
+        if self._tells and result is not None and instruction.work is not None:
             self._notes.append(StageFinished(event.key, instruction.title, result, self._at))
         if isinstance(event, StageRaised):
             crashed = Crashed(instruction.title, event.exception, event.message)
             return self._crashed(lineage, event.key, crashed)
-        closing = topmost_closing(lineage)
         if closing is not None:
             return self._without(lineage, closing)
         if isinstance(event, StageStopped):
@@ -149,7 +174,7 @@ class Turn:
 
     def begun(self, lineage: list[Strand]) -> Strand | Ended:
         """Keep in mind that the last strand of a lineage may have run what must not run twice."""
-        return self._replaced(lineage, evolve(lineage[-1], begun=True))
+        return self._replaced(lineage, evolve(lineage[-1], known=()))
 
     def rested(
         self, lineage: list[Strand], instruction: Instruction, event: StageRested
@@ -164,12 +189,12 @@ class Turn:
             return self._timed_out(lineage, event.key, self._at)
         told = AgentRested(event.key, instruction.title, event.asked, self._at)
         self._notes.append(told)
-        return self._replaced(lineage, evolve(strand, asked=event.asked))
+        return self._replaced(lineage, evolve(strand, known=event.asked))
 
     def taken_up(self, lineage: list[Strand], instruction: Instruction) -> Strand | Ended:
         """Let the last strand of a lineage, which rested, run again."""
-        strand = evolve(lineage[-1], asked=())
-        key = StageKey(strand.path, strand.place)
+        strand = evolve(lineage[-1], known=None)
+        key = strand.key
         self._busy += 1
         self._commands.append(RunStage(key, strand.at, strand.value, strand.deadline))
         self._notes.append(StageStarted(key, instruction.title, self._at))
@@ -182,12 +207,7 @@ class Turn:
         event: StageSucceeded | StageFailed | Waited | InputGiven,
     ) -> Strand | Ended:
         """Go on with a strand whose answer counts."""
-        path, place, inherited, stack = (
-            strand.path,
-            strand.place + 1,
-            strand.inherited,
-            strand.stack,
-        )
+        key, stack = strand.key, strand.stack
         match event:
             case StageSucceeded():
                 if instruction.op is _WORK:
@@ -204,7 +224,7 @@ class Turn:
             case _:
                 value = strand.value.value if isinstance(strand.value, Paused) else strand.value
                 at = instruction.then
-        return self.proceed(path, place, inherited, stack, at, value)
+        return self.proceed(key.strand, key.place + 1, strand.inherited, stack, at, value)
 
     # --- going on -----------------------------------------------------------------------------
 
@@ -225,24 +245,27 @@ class Turn:
                 key = StageKey(path, place)
                 deadline = inherited if stack is None else stack.deadline
                 self._commands.append(RunStage(key, at, value, deadline))
-                self._notes.append(StageStarted(key, instruction.title, self._at))
+                if self._tells:
+                    self._notes.append(StageStarted(key, instruction.title, self._at))
                 self._busy += 1
-                return Strand(path, at, place, value, stack, inherited)
-            if op is Op.SUCCEED:
+                return Strand(key, at, value, stack, inherited)
+            if op is _SUCCEED:
                 return Ended(True, value)  # noqa: FBT003 - a field
-            if op is Op.FAIL:
+            if op is _FAIL:
                 return Ended(False, value)  # noqa: FBT003 - a field
-            if op is Op.FORK or op is Op.RACE or op is Op.EACH:
-                strand = Strand(path, at, place, value, stack, inherited)
+            if op is _FORK or op is _RACE or op is _EACH:
+                strand = Strand(StageKey(path, place), at, value, stack, inherited)
                 return self._branched(strand, instruction)
-            if op is Op.ASK:
+            if op is _ASK:
                 key = StageKey(path, place)
                 name = "" if instruction.asked is None else instruction.asked.name
                 self._notes.append(InputAsked(key, name, str(value), self._at))
-                return Strand(path, at, place, value, stack, inherited)
+                return Strand(key, at, value, stack, inherited)
             if op is Op.SLEEP:
                 delay = int((instruction.seconds or 0) * _SECOND)
-                return self._paused(Strand(path, at, place, value, stack, inherited), delay)
+                return self._paused(
+                    Strand(StageKey(path, place), at, value, stack, inherited), delay
+                )
             if op is Op.ENTER:
                 stack = self._entered(instruction, stack, inherited, at, value)
                 at = instruction.then
@@ -253,7 +276,9 @@ class Turn:
             elif op is Op.AGAIN and stack.count + 1 < instruction.bound and instruction.policy:
                 place_name = f"{self._run}/{'.'.join(map(str, path))}/{place}"
                 delay = pause_of(instruction.policy, stack.count, self._seed, place_name)
-                return self._paused(Strand(path, at, place, value, stack, inherited), delay)
+                return self._paused(
+                    Strand(StageKey(path, place), at, value, stack, inherited), delay
+                )
             else:
                 stack, at, value = framed(instruction, stack, value)
 
@@ -273,13 +298,12 @@ class Turn:
         return Frame(stack, at, value, 0, deadline)
 
     def _paused(self, strand: Strand, delay: int) -> Strand:
-        key, until = StageKey(strand.path, strand.place), self._at + delay
+        key, until = strand.key, self._at + delay
         self._commands.append(Pause(key, until, strand.deadline))
         self._busy += 1
         return Strand(
-            strand.path,
+            strand.key,
             strand.at,
-            strand.place,
             Paused(strand.value, until),
             strand.stack,
             strand.inherited,
@@ -290,7 +314,7 @@ class Turn:
     def _branched(self, strand: Strand, instruction: Instruction) -> Strand | Ended:
         """Begin the branches of a fan."""
         size = size_of(instruction, strand.value)
-        key = StageKey(strand.path, strand.place)
+        key = strand.key
         self._notes.append(FanStarted(key, instruction.title, size, self._at))
         return self._filled(strand, instruction, Fan(row_of([None] * size), 0, 0))
 
@@ -299,9 +323,9 @@ class Turn:
         fresh: list[Branch] = []
         begun, running, size = fan.next, fan.running, fan.branches.size
         limit = instruction.bound or size
-        arms, place, deadline = instruction.arms, strand.place, strand.deadline
+        arms, place, deadline = instruction.arms, strand.key.place, strand.deadline
         given = strand.value
-        items = cast("tuple[object, ...]", given) if instruction.op is Op.EACH else None
+        items = cast("tuple[object, ...]", given) if instruction.op is _EACH else None
         while begun < size and running < limit:
             path = (*strand.path, place, begun)
             if items is not None:
@@ -331,11 +355,14 @@ class Turn:
         self._branch_over(strand, index, branch)
         if decides(instruction, branch):
             return self._decided(strand, instruction, left, branch)
+        if left.running and left.next == left.branches.size:
+            return with_fan(strand, left)  # all have begun, and some still run
         return self._filled(strand, instruction, left)
 
     def _branch_over(self, strand: Strand, index: int, branch: Ended) -> None:
-        key = StageKey(strand.path, strand.place)
-        self._notes.append(BranchFinished(key, index, branch.is_success, self._at))
+        if self._tells:
+            told = BranchFinished(strand.key, index, branch.is_success, self._at)
+            self._notes.append(told)
 
     def _decided(
         self, strand: Strand, instruction: Instruction, fan: Fan, branch: Ended
@@ -354,17 +381,17 @@ class Turn:
         """Go on with what all branches came to."""
         ended = [branch for branch in branches if isinstance(branch, Ended)]
         at, value = instruction.then, joined(instruction, ended)
-        if instruction.op is Op.RACE:  # nobody has won: the first of the failures, as listed
+        if instruction.op is _RACE:  # nobody has won: the first of the failures, as listed
             at, value = instruction.failed, ended[0].value
         return self._closed(strand, Closing(at, value, strand.stack))
 
     def _closed(self, strand: Strand, closing: Closing) -> Strand | Ended:
         """Go on with a strand in which nothing runs any more."""
-        key = StageKey(strand.path, strand.place)
+        key = strand.key
         self._notes.append(FanFinished(key, self._code[strand.at].title, self._at))
         return self.proceed(
             strand.path,
-            strand.place + 1,
+            strand.key.place + 1,
             strand.inherited,
             closing.stack,
             closing.at,
@@ -386,9 +413,9 @@ class Turn:
     def _stopped_strand(self, strand: Strand, spared: StageKey | None) -> Strand | None:
         """Cancel what runs in a strand; `None` where nothing does."""
         if strand.fan is None:
-            if strand.asked or self._code[strand.at].op is Op.ASK:
+            if strand.known or self._code[strand.at].op is _ASK:
                 return None
-            key = StageKey(strand.path, strand.place)
+            key = strand.key
             if key != spared:
                 self._commands.append(CancelStage(key))
             return strand
@@ -435,7 +462,7 @@ class Turn:
             if strand.fan is None:
                 going_on = self.proceed(
                     strand.path,
-                    strand.place + 1,
+                    strand.key.place + 1,
                     strand.inherited,
                     closing.stack,
                     closing.at,
