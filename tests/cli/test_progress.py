@@ -50,3 +50,36 @@ def test_an_input_that_is_waited_for_is_shown() -> None:
     progress(notes.InputAsked(StageKey((), 1), "approval", "Well?", 0))
 
     assert progress.shown == ("waiting for approval",)
+
+
+async def test_agents_in_a_fan_are_told_of_at_its_bar() -> None:
+    progress = PipelineProgress(Console(file=io.StringIO()))
+    seen: list[tuple[str, ...]] = []
+    agent = sf.Agent(model=ScriptedModel([reply("Done.")]))
+    pipeline = words.map_each(agent.stage(lambda text: text).named("worker"), limit=2)
+
+    def watch(note: notes.Note) -> None:
+        progress(note)
+        seen.append(progress.shown)
+
+    await pipeline.run("a", observers=[watch])
+
+    assert ("map_each · worker/agent · step 0: asking scripted/model 0/1",) in seen
+
+
+def test_an_agent_that_waits_for_answers_is_shown_until_it_goes_on() -> None:
+    progress = PipelineProgress(Console(file=io.StringIO()))
+    key = StageKey((), 1)
+    request = sf.OpenApproval("1", sf.ToolCall("1", "send", "{}"), "digest")
+
+    seen: list[str] = []
+    for note in (
+        notes.StageStarted(key, "mail", 0),
+        notes.AgentRested(key, "mail", (request,), 1),
+        notes.StageStarted(key, "mail", 2),
+        notes.StageFinished(key, "mail", "succeeded", 3),
+    ):
+        progress(note)
+        seen.append(", ".join(progress.shown))
+
+    assert seen == ["mail", "mail · waiting for an answer", "mail", ""]

@@ -16,6 +16,7 @@ from rich.progress import (
 
 from stepfold.pipeline.events import StageKey
 from stepfold.pipeline.notes import (
+    AgentRested,
     AgentTold,
     BranchFinished,
     FanFinished,
@@ -32,9 +33,9 @@ from stepfold.shell import ModelCallStarted, ToolExecutionStarted
 class PipelineProgress:
     """An observer that shows how far a pipeline is, as a context manager.
 
-    A fan has a bar that counts its branches, and tells the stage that ended last; a stage
-    outside of fans has a line while it runs, which also tells what an agent in it does. What is
-    over is taken away, so that what is left on the screen is what is going on.
+    A fan has a bar that counts its branches, and tells what happened in it last; a stage outside
+    of fans has a line while it runs. Both tell what agents do, and that one waits for answers.
+    What is over is taken away, so that what is left on the screen is what is going on.
     """
 
     def __init__(self, console: Console | None = None) -> None:
@@ -78,17 +79,20 @@ class PipelineProgress:
         """Show what one note tells."""
         match note:
             case FanStarted(key, stage, size):
-                self._fans[key] = stage
                 self._begin(key, stage, size)
+                self._fans[key] = stage
             case BranchFinished(key):
                 if key in self._lines:
                     self._progress.advance(self._lines[key])
             case StageStarted(key, stage) if not key.strand:
                 self._begin(key, stage, None)
             case StageFinished(key, stage) if key.strand:
-                self._tell(_fan_of(key), stage)
+                self._tell(_line_of(key), stage)
             case AgentTold(key, stage, seen):
-                self._tell(key, f"{stage}{_doing(seen)}")
+                self._tell(_line_of(key), f"{stage}{_doing(seen)}")
+            case AgentRested(key, stage, asked):
+                answers = "an answer" if len(asked) == 1 else f"{len(asked)} answers"
+                self._tell(_line_of(key), f"{stage} · waiting for {answers}")
             case InputAsked(key, name):
                 self._begin(key, f"waiting for {name}", None)
             case StageFinished(key) | FanFinished(key):
@@ -97,6 +101,7 @@ class PipelineProgress:
                 pass
 
     def _begin(self, key: StageKey, text: str, total: int | None) -> None:
+        self._end(key)  # an agent that rested may have a line still
         self._lines[key] = self._progress.add_task(text, total=total)
 
     def _tell(self, key: StageKey, text: str) -> None:
@@ -113,9 +118,9 @@ class PipelineProgress:
             self._progress.remove_task(line)
 
 
-def _fan_of(key: StageKey) -> StageKey:
-    """The fan that the strand of a stage is a branch of."""
-    return StageKey(key.strand[:-2], key.strand[-2])
+def _line_of(key: StageKey) -> StageKey:
+    """Where a stage is shown: at the fan that its strand is a branch of, or by itself."""
+    return StageKey(key.strand[:-2], key.strand[-2]) if key.strand else key
 
 
 def _doing(seen: object) -> str:

@@ -11,6 +11,7 @@ from stepfold.pipeline._wiring import Instruction, Op
 from stepfold.pipeline.events import StageSucceeded
 from stepfold.values import IllegalEvent, Instant
 
+_SECOND: Final = 1_000_000_000
 _EACH: Final = Op.EACH
 _RACE: Final = Op.RACE
 
@@ -160,3 +161,20 @@ def framed(
 
 def counting(stack: Frame) -> Frame:
     return Frame(stack.below, stack.at, stack.value, stack.count + 1, stack.deadline)
+
+
+def entered(
+    instruction: Instruction,
+    stack: Frame | None,
+    inherited: Instant | None,
+    at: int,
+    value: object,
+    now: Instant,
+) -> Frame:
+    """The frame that an instruction makes, with the deadline that holds in it."""
+    deadline = inherited if stack is None else stack.deadline
+    seconds = instruction.seconds
+    if seconds is not None:
+        own = now + int(seconds * _SECOND)
+        deadline = own if deadline is None else min(own, deadline)
+    return Frame(stack, at, value, 0, deadline)

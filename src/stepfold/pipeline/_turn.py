@@ -22,6 +22,7 @@ from stepfold.pipeline._following import (
     counting,
     decides,
     ending,
+    entered,
     expired,
     framed,
     joined,
@@ -267,7 +268,7 @@ class Turn:
                     Strand(StageKey(path, place), at, value, stack, inherited), delay
                 )
             if op is Op.ENTER:
-                stack = self._entered(instruction, stack, inherited, at, value)
+                stack = entered(instruction, stack, inherited, at, value, self._at)
                 at = instruction.then
             elif op is Op.COUNT:
                 at, value = counted(instruction, value)
@@ -281,21 +282,6 @@ class Turn:
                 )
             else:
                 stack, at, value = framed(instruction, stack, value)
-
-    def _entered(
-        self,
-        instruction: Instruction,
-        stack: Frame | None,
-        inherited: Instant | None,
-        at: int,
-        value: object,
-    ) -> Frame:
-        deadline = inherited if stack is None else stack.deadline
-        seconds = instruction.seconds
-        if seconds is not None:
-            own = self._at + int(seconds * _SECOND)
-            deadline = own if deadline is None else min(own, deadline)
-        return Frame(stack, at, value, 0, deadline)
 
     def _paused(self, strand: Strand, delay: int) -> Strand:
         key, until = strand.key, self._at + delay

@@ -3,6 +3,7 @@ from attrs import frozen
 from stepfold.pipeline._ends import PipelineEnd
 from stepfold.pipeline._vector import Row
 from stepfold.pipeline.commands import Command
+from stepfold.pipeline.events import StageKey
 from stepfold.pipeline.notes import Note
 from stepfold.values import Instant, OpenRequest
 
@@ -39,17 +40,21 @@ class Fan:
 @final
 @frozen(order=False)
 class Strand:
-    path: tuple[int, ...]
+    key: StageKey
     at: int
-    place: int
     value: object
     stack: Frame | None
     inherited: Instant | None
     fan: Fan | None = None
     closing: Closing | None = None
-    begun: bool = False
-    asked: tuple[OpenRequest, ...] = ()
+    known: tuple[OpenRequest, ...] | None = None
 
+    @property
+    def path(self) -> tuple[int, ...]: ...
+    @property
+    def begun(self) -> bool: ...
+    @property
+    def asked(self) -> tuple[OpenRequest, ...]: ...
     @property
     def deadline(self) -> Instant | None: ...
 

@@ -125,6 +125,9 @@ def _stepped(wiring: Wiring, state: PipelineState, event: Event, seen: list[Even
     """The transition, twice; and again for an event of before, which changes nothing."""
     transition = step(wiring, state, event)
     require_equal(step(wiring, state, event), transition, "step is not deterministic")
+    quiet = step(wiring, state, event, tells=False)
+    require_equal(quiet.state, transition.state, "without notes another state is reached")
+    require_equal(quiet.commands, transition.commands, "without notes other commands are issued")
     if seen:
         _require_unchanged(wiring, state, seen[-1], "an event that came again changes the state")
     return transition
