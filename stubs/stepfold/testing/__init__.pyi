@@ -12,6 +12,7 @@ from stepfold.testing._mock_tool import NeverRecorded, mock_tool
 from stepfold.testing._network_guard import NetworkBlocked, NetworkGuard, no_network
 from stepfold.testing._reply import call, reply
 from stepfold.testing._run_script import ScriptOptions, run_script
+from stepfold.testing._schema_model import Draw, SchemaModel
 from stepfold.testing._script_file import read_script, write_script
 from stepfold.testing._script_recorder import ScriptRecorder
 from stepfold.testing._scripted import (
@@ -39,6 +40,7 @@ __all__ = (
     "AnswerFunction",
     "ChaosModel",
     "Divergence",
+    "Draw",
     "Exchange",
     "Intervention",
     "InterventionKind",
@@ -48,6 +50,7 @@ __all__ = (
     "NeverRecorded",
     "PlainAnswer",
     "Schedule",
+    "SchemaModel",
     "ScriptDiverged",
     "ScriptOptions",
     "ScriptRecorder",

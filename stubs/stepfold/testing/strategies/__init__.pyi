@@ -12,6 +12,7 @@ from stepfold.testing.strategies._programs import (
     tool_specs,
 )
 from stepfold.testing.strategies._runs import progresses, reached_states, traces
+from stepfold.testing.strategies._schemas import replies_to, schema_documents
 from stepfold.testing.strategies._worlds import (
     argument_texts,
     call_ids,
@@ -42,8 +43,10 @@ __all__ = (
     "progresses",
     "prompts",
     "reached_states",
+    "replies_to",
     "retry_policies",
     "schedules",
+    "schema_documents",
     "step_plans",
     "stop_conditions",
     "tool_calls",
