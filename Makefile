@@ -77,7 +77,7 @@ nightly: $(READY) ## The properties at length, and all that can become of a run
 	HYPOTHESIS_PROFILE=nightly $(RUN) pytest properties
 	$(RUN) tests.explorations
 
-kill: $(READY) ## Kill runs and see that law 14 holds: make kill STORE=file|sqlite|postgres N=500
+kill: $(READY) ## Kill runs and see that law 14 holds: make kill STORE=file|sqlite|postgres|temporal N=500
 	$(RUN) tests.kill --store $(or $(STORE),file) --kills $(or $(N),500)
 
 kill-workers: $(READY) ## Kill workers that share the runs of one PostgreSQL

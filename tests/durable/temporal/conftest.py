@@ -1,6 +1,5 @@
 """A server for the session, and workers on it. The engine's library knows asyncio only."""
 
-import os
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TypeAlias, TypeVar
@@ -14,20 +13,10 @@ from temporalio.testing import WorkflowEnvironment
 from temporalio.worker import Worker
 
 from stepfold.durable import temporal
-from tests.durable.temporal._server import AbsentError, binary, temporal_server
+from tests.durable.temporal._server import binary, require_binary, temporal_server
 
 D = TypeVar("D")
 Out = TypeVar("Out")
-
-
-def require(name: str) -> None:
-    """See that there is a server to start; skip where that need not be."""
-    try:
-        binary(name)
-    except AbsentError as absent:
-        if os.environ.get("STEPFOLD_REQUIRE_SERVICES") == "1":
-            raise
-        pytest.skip(f"no Temporal here: {absent}")
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +27,7 @@ def anyio_backend() -> str:
 @pytest.fixture(scope="session")
 def temporal_address() -> Generator[str]:
     """Start a server for the session."""
-    require("temporal")
+    require_binary("temporal")
     with temporal_server() as address:
         yield address
 
@@ -88,7 +77,7 @@ def serve(temporal_address: str) -> Serve:
 @pytest.fixture
 def serve_without_waiting() -> Serve:
     """As `serve`, on a server on which time passes as soon as everybody waits for it."""
-    require("temporal-test-server")
+    require_binary("temporal-test-server")
 
     @asynccontextmanager
     async def serving(*served: temporal.Served) -> AsyncGenerator[Serving]:

@@ -6,7 +6,7 @@ Needs the extra `temporal`; asyncio only, as Temporal's own library. A program m
 """
 
 from stepfold.durable.temporal._activities import Activity
-from stepfold.durable.temporal._client import RunHandle, handle_of, start
+from stepfold.durable.temporal._client import RunHandle, StartOptions, handle_of, start
 from stepfold.durable.temporal._options import EngineOptions
 from stepfold.durable.temporal._plugin import PASSED_THROUGH, Served, plugin, serve
 from stepfold.durable.temporal._storage import FileStorage
@@ -20,6 +20,7 @@ __all__ = (
     "RunHandle",
     "RunWorkflow",
     "Served",
+    "StartOptions",
     "handle_of",
     "plugin",
     "serve",

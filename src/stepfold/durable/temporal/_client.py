@@ -5,6 +5,7 @@ import secrets
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from datetime import timedelta
 from typing import Final, Generic, Literal, Protocol, TypeVar, cast, final
 
 from temporalio.client import (
@@ -16,7 +17,7 @@ from temporalio.client import (
 from temporalio.common import WorkflowIDReusePolicy
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
-from typing_extensions import override
+from typing_extensions import TypedDict, Unpack, override
 
 from stepfold.agent import Agent, AnyAnswer, Run, RunFailed
 from stepfold.codec import JsonTree
@@ -34,6 +35,21 @@ _NOW: Final = 0  # the workflow says when it was
 _POLL_SECONDS: Final = 0.05
 
 
+class StartOptions(TypedDict, total=False):
+    """What the engine is told of a workflow when it begins; times are in seconds.
+
+    `execution_timeout` is after how long the engine ends the workflow, without the run's doing:
+    a run has time limits of its own, which keep what was finished. `task_timeout` is after how
+    long a worker that decides something counts as lost, 10 by default. `start_delay` is how long
+    the run waits before it begins. `memo` is kept with the workflow, for people and lists.
+    """
+
+    execution_timeout: float
+    task_timeout: float
+    start_delay: float
+    memo: Mapping[str, object]
+
+
 async def start(
     client: Client,
     workflow: type[RunWorkflow[D, Out]],
@@ -44,6 +60,7 @@ async def start(
     task_queue: str,
     seed: int | None = None,
     runtime_context: Mapping[str, object] | None = None,
+    **options: Unpack[StartOptions],
 ) -> "RunHandle[Out]":
     """Begin a run as a workflow, and give what speaks to it.
 
@@ -56,6 +73,7 @@ async def start(
         task_queue: Where workers look for runs.
         seed: What decides the jitter of retries; drawn by default.
         runtime_context: A JSON object for tools, policies and the prepare function.
+        options: See `StartOptions`.
 
     Raises:
         UsageError: the prompt or the context is wrong.
@@ -73,8 +91,16 @@ async def start(
         id=id,
         task_queue=task_queue,
         id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
+        execution_timeout=_time(options.get("execution_timeout")),
+        task_timeout=_time(options.get("task_timeout")),
+        start_delay=_time(options.get("start_delay")),
+        memo=options.get("memo"),
     )
     return RunHandle(workflow.agent_of(), handle)
+
+
+def _time(seconds: float | None) -> timedelta | None:
+    return None if seconds is None else timedelta(seconds=seconds)
 
 
 def handle_of(

@@ -108,11 +108,10 @@ class Execution:
                 self._limits.go_on(_left_off_in(given[0]))
 
     def _begun(self, header: JournalHeader) -> Transition:
-        info = workflow.info()
         return begin(
             self._program,
             header.messages,
-            run=info.workflow_id,
+            run=header.run,
             seed=header.seed,
             at=self._clock.now(),
             runtime_context=header.runtime_context,

@@ -1,5 +1,5 @@
 from stepfold.durable.temporal._activities import Activity
-from stepfold.durable.temporal._client import RunHandle, handle_of, start
+from stepfold.durable.temporal._client import RunHandle, StartOptions, handle_of, start
 from stepfold.durable.temporal._options import EngineOptions
 from stepfold.durable.temporal._plugin import PASSED_THROUGH, Served, plugin, serve
 from stepfold.durable.temporal._storage import FileStorage
@@ -13,6 +13,7 @@ __all__ = (
     "RunHandle",
     "RunWorkflow",
     "Served",
+    "StartOptions",
     "handle_of",
     "plugin",
     "serve",

@@ -2,6 +2,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Generic, TypeVar, final
 from temporalio.client import Client, WorkflowHandle
+from typing_extensions import TypedDict, Unpack
 from stepfold.agent import Agent, AnyAnswer, Run
 from stepfold.codec import JsonTree
 from stepfold.durable._channel import StreamChannel, StreamedPart
@@ -11,6 +12,12 @@ from stepfold.values import Message, UserMessage
 
 D = TypeVar("D")
 Out = TypeVar("Out")
+
+class StartOptions(TypedDict, total=False):
+    execution_timeout: float
+    task_timeout: float
+    start_delay: float
+    memo: Mapping[str, object]
 
 async def start(
     client: Client,
@@ -22,6 +29,7 @@ async def start(
     task_queue: str,
     seed: int | None = None,
     runtime_context: Mapping[str, object] | None = None,
+    **options: Unpack[StartOptions],
 ) -> "RunHandle[Out]": ...
 def handle_of(
     client: Client, workflow: type[RunWorkflow[D, Out]], id: str, /
