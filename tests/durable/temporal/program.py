@@ -276,6 +276,18 @@ class Hooked(temporal.RunWorkflow[Path, Total]):
     )
 
 
+SEEN: list[sf.Observation] = []
+"""What observers were told in this process, where the workers of a test are."""
+
+
+class Watched(temporal.RunWorkflow):
+    agent = sf.Agent(
+        model=script(reply(call(look, {"place": "a"})), reply("Done.")),
+        tools=[look],
+        observers=[SEEN.append],
+    )
+
+
 # --- what goes wrong --------------------------------------------------------------------------
 
 
@@ -298,6 +310,12 @@ class Inside(temporal.RunWorkflow):
         tools=[look],
         stop_when=sf.stop_if(lambda _: OUTSIDE, "what is outside is seen"),
     )
+
+
+class Stranger(temporal.RunWorkflow, name="Traveller"):
+    """Is called as `Traveller`, and has none of its tools."""
+
+    agent = sf.Agent(model=Traveller.agent_of().runtime().models["scripted/model"])
 
 
 class Impure(temporal.RunWorkflow):

@@ -67,6 +67,13 @@ class Changed(temporal.RunWorkflow, name="KeptTools"):
     agent = sf.Agent(
         model=ScriptedModel([reply(call(look, {"place": "a"}))]), tools=[look], stop_when=sf.always
     )
+    engine = temporal.EngineOptions(allow_other_program=True)
+
+
+class Stranger(temporal.RunWorkflow, name="KeptTools"):
+    """As above, but that nobody allowed it."""
+
+    agent = Changed.agent
 
 
 async def test_a_program_that_decides_otherwise_is_found() -> None:
@@ -74,3 +81,10 @@ async def test_a_program_that_decides_otherwise_is_found() -> None:
     [path] = FOLDER.glob("tools-*-0.json")
     with pytest.raises(NondeterminismError):
         await replayer(Changed).replay_workflow(history_in(path))
+
+
+async def test_a_program_that_is_another_one_is_told_before_it_decides() -> None:
+    [path] = FOLDER.glob("tools-*-0.json")
+
+    with pytest.raises(RuntimeError, match="was not begun with the program of this worker"):
+        await replayer(Stranger).replay_workflow(history_in(path))

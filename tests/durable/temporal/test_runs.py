@@ -6,8 +6,9 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from temporalio.client import WorkflowFailureError, WorkflowUpdateFailedError
+from temporalio.client import Client, WorkflowFailureError, WorkflowUpdateFailedError
 from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
+from temporalio.worker import Worker
 
 import stepfold as sf
 from stepfold.durable import temporal
@@ -19,6 +20,7 @@ from stepfold.values import OpenApproval, OpenCall, TextOutput
 from tests.durable.temporal.conftest import Serve
 from tests.durable.temporal.program import (
     HOUR,
+    SEEN,
     Boss,
     Crowd,
     Hooked,
@@ -29,8 +31,10 @@ from tests.durable.temporal.program import (
     Renewed,
     Shopper,
     Sleeper,
+    Stranger,
     Total,
     Traveller,
+    Watched,
     World,
     confirm,
     count,
@@ -340,6 +344,70 @@ async def test_hooks_are_asked_by_workers(serve: Serve, tmp_path: Path) -> None:
         "prepare 1",
         "repair count",
     ]
+
+
+async def test_observers_are_told_by_workers(serve: Serve) -> None:
+    SEEN.clear()
+    async with serve(temporal.serve(Watched)) as serving:
+        handle = await serving.start(Watched)
+        await handle.result()
+
+    kinds = [type(seen).__name__ for seen in SEEN if not isinstance(seen, sf.RunTakenUp)]
+    assert kinds == [
+        "ModelCallStarted",
+        "ModelCallEnded",
+        "EventHappened",
+        "ToolExecutionStarted",
+        "ToolExecutionEnded",
+        "EventHappened",
+        "ModelCallStarted",
+        "ModelCallEnded",
+        "EventHappened",
+    ]
+
+
+# --- what goes wrong --------------------------------------------------------------------------
+
+
+async def test_a_worker_that_lacks_what_is_asked_for_fails_the_run(serve: Serve) -> None:
+    strange = temporal.Served(Traveller, temporal.serve(Stranger).activities)
+    async with serve(strange) as serving:
+        handle = await serving.start(Traveller)
+        with pytest.raises(WorkflowFailureError) as failed:
+            await handle.result()
+
+    cause = failed.value.cause
+    assert isinstance(cause, ApplicationError)
+    assert cause.type == "UsageError"
+    assert "expected one named 'look'" in str(cause)
+
+
+async def test_a_worker_with_another_program_leaves_a_run_to_those_that_have_it(
+    serve: Serve,
+) -> None:
+    async with serve(temporal.serve(Stranger)) as serving:
+        handle = await serving.start(Traveller)
+        failure = await failed_task(handle)
+    plugin = temporal.plugin(temporal.serve(Traveller))
+    client = await Client.connect(
+        serving.client.service_client.config.target_host, plugins=[plugin]
+    )
+    async with Worker(client, task_queue=serving.queue):
+        run = await handle.result()
+
+    assert "the run was not begun with the program of this worker" in failure
+    assert run.unwrap() == "Done."
+
+
+async def failed_task(handle: temporal.RunHandle[str]) -> str:
+    """What a worker said that could not decide anything."""
+    for _ in range(600):
+        history = await handle.workflow.fetch_history()
+        for event in history.events:
+            if event.HasField("workflow_task_failed_event_attributes"):
+                return event.workflow_task_failed_event_attributes.failure.message
+        await asyncio.sleep(0.05)
+    raise TimeoutError("no worker has said anything")
 
 
 async def test_a_condition_that_asks_the_world_is_found_by_the_sandbox(serve: Serve) -> None:

@@ -22,6 +22,7 @@ from stepfold.durable._journal import status_of
 from stepfold.durable.temporal._options import EngineOptions
 from stepfold.durable.temporal._wire import Pieces, received, restored_state, sent
 from stepfold.loop import (
+    RULES,
     Done,
     JournalHeader,
     LoopState,
@@ -31,6 +32,7 @@ from stepfold.loop import (
     begin,
     pending,
     step,
+    unlike,
 )
 from stepfold.loop.commands import CallModel, Command, RunTool, Wait, command_id
 from stepfold.loop.events import (
@@ -52,6 +54,11 @@ CANCELLED: Final = "cancelled by the engine"
 
 _GRACE: Final = timedelta(seconds=30)
 _HEADER, _CONTINUED = "journal-header", "continued"
+
+
+@final
+class OtherProgramError(Exception):
+    """A worker has another program than the run was begun with: it decides nothing, and waits."""
 
 
 @final
@@ -94,11 +101,16 @@ class Execution:
         kind = _kind_of(given)
         if kind == _HEADER:
             self._pieces = Pieces(options.piece_bytes)
-            first = self._begun(received(given[0], JournalHeader))
+            header = received(given[0], JournalHeader)
+            begun_with = header.fingerprint, header.rules
+            first = self._begun(header)
         else:
             self._pieces = Pieces(options.piece_bytes, given[1:-1])
             state = restored_state(given[1:])
+            begun_with = state.identity.fingerprint, state.identity.rules
             first = Transition(state, pending(state))
+        is_allowed = options.allow_other_program and begun_with[1] == RULES
+        self._other: Final = None if is_allowed else unlike(program, *begun_with)
         self.state: LoopState = first.state
         self._owed.extend(first.commands)
         if self._limits is not None:
@@ -115,6 +127,17 @@ class Execution:
             seed=header.seed,
             at=self._clock.now(),
             runtime_context=header.runtime_context,
+        )
+
+    def _require_same_program(self) -> None:
+        """Leave a run alone that another program has begun: a worker that has that may come."""
+        other = self._other
+        if other is None:
+            return
+        raise OtherProgramError(
+            f"{workflow.info().workflow_type}: the run was not begun with the program of this "
+            f"worker: expected {other.expected}, got {other.got}; let workers that have it serve "
+            "the run, or say EngineOptions(allow_other_program=True)"
         )
 
     # --- the state ----------------------------------------------------------------------------
@@ -167,7 +190,9 @@ class Execution:
         Raises:
             ContinueAsNewError: the history is long; the engine begins another one.
             ApplicationError: a worker cannot carry out the program.
+        OtherProgramError: this worker has another program than the run was begun with.
         """
+        self._require_same_program()
         while not isinstance(self.state.phase, Done):
             try:
                 await self._turn()

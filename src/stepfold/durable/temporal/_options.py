@@ -26,6 +26,12 @@ class EngineOptions:
     a part of a run's history that changes no more is sent as a piece of its own, which a storage
     keeps once.
 
+    With `allow_other_program`, a run goes on although the program is not the one that it was begun
+    with; otherwise its workers leave it alone until one comes that has that program.
+
+    The figures of a run at work stay as they are, as all code of a workflow does: a change of
+    `history_events` breaks its replay.
+
     Raises:
         UsageError: a figure is not positive.
     """
@@ -35,6 +41,7 @@ class EngineOptions:
     attempts: int = field(default=10, validator=_positive)
     history_events: int = field(default=4_000, validator=_positive)
     piece_bytes: int = field(default=16_384, validator=_positive)
+    allow_other_program: bool = False
 
 
 DEFAULT_OPTIONS: Final = EngineOptions()

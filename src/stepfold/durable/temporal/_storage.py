@@ -27,8 +27,8 @@ class FileStorage(StorageDriver):
     """Keeps big payloads in a folder that all workers and clients see, each once.
 
     A payload is kept under its digest, so what is sent again and again costs a reference. Nothing
-    is deleted here: files that are older than the retention of the engine's namespace, counted
-    from when they were last used, are needed by nobody; using one renews its time.
+    is deleted here: what was last stored before the oldest run that the engine still knows began
+    is needed by nobody. Storing a payload again renews the time of its file.
     """
 
     def __init__(self, folder: str | Path) -> None:

@@ -58,9 +58,15 @@ class Pieces:
         self._size: Final = size
         self._closed: Final[list[RawValue]] = [_raw(_text(piece).encode()) for piece in given]
         self._kept: LoopState | None = restored_state(given) if given else None
+        self._last: tuple[LoopState, list[RawValue]] | None = None
 
     def of(self, state: LoopState) -> list[RawValue]:
         """A later state of the run, in pieces; a piece that has grown enough is closed."""
+        if self._last is None or self._last[0] is not state:
+            self._last = state, self._made(state)
+        return self._last[1]
+
+    def _made(self, state: LoopState) -> list[RawValue]:
         increment = increment_of(self._kept, state)
         line, _ = encode_record(BaseRecord(increment), big=_NEVER_CUT)
         if len(line) < self._size or not increment.state.messages:

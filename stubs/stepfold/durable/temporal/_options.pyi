@@ -9,5 +9,6 @@ class EngineOptions:
     attempts: int = field(default=10)
     history_events: int = field(default=4000)
     piece_bytes: int = field(default=16384)
+    allow_other_program: bool = False
 
 DEFAULT_OPTIONS: Final = EngineOptions()
