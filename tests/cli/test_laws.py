@@ -49,6 +49,18 @@ def smooth(control: sf.StreamControl) -> sf.PartTransform:
     return sf.smooth_stream(delay=None)(control)
 
 
+@sf.stage
+def doubled(number: int) -> int:
+    print("it ran")
+    return 2 * number
+
+
+@sf.stage
+def brittle(number: int) -> float:
+    return 1 / number
+
+
+numbers = [1, 0]
 number = 3
 '''
 
@@ -62,12 +74,13 @@ def added(desk: Path) -> Iterator[None]:
 
 
 def test_what_it_is_is_told_by_class_and_annotations(stepfold: Command) -> None:
-    targets = [f"added:{name}" for name in ("look", "shipped", "Plain", "smooth")]
+    names = ["look", "doubled", "shipped", "Plain", "smooth"]
+    targets = [f"added:{name}" for name in names]
     done = stepfold("laws", *targets)
 
     assert (done.code, done.err) == (0, "")
     held = done.out.splitlines()
-    assert [line.split(":", 2)[1] for line in held] == ["look", "shipped", "Plain", "smooth"]
+    assert [line.split(":", 2)[1] for line in held] == names
     assert all(line.startswith("held    added:") for line in held)
     assert "it was not run (--execute)" in held[0]
 
@@ -95,6 +108,33 @@ def test_tools_run_only_if_that_is_asked_for(stepfold: Command) -> None:
     assert "came: SystemExit: 0" in done.out
 
 
+def test_stages_run_only_on_what_is_given(stepfold: Command) -> None:
+    alone = stepfold("laws", "added:doubled", "added:brittle")
+    run = stepfold("laws", "added:doubled", "--execute", "--given", "added:numbers")
+    broken = stepfold("laws", "added:brittle", "--execute", "--given", "added:numbers")
+    world = stepfold("laws", "added:doubled", "--execute", "--given", "added:number", "--world")
+
+    assert (alone.code, run.code, broken.code, world.code) == (0, 0, 1, 0)
+    assert "it ran" not in alone.out
+    assert "it ran" in run.out
+    assert "before or after; it was run" in run.out
+    assert broken.out.startswith(
+        "broken  added:brittle\n  brittle: a stage gives a value or a fail"
+    )
+    assert "given: 0" in broken.out
+
+
+def test_it_is_told_what_is_being_tried(stepfold: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    monkeypatch.setattr("stepfold.cli._screen.Screen.busy", lambda _, doing: told.append(doing))
+    stepfold("laws", "added:look", "added:doubled")
+
+    assert told == [
+        "1 of 2: the laws of a tool, tried on added:look",
+        "2 of 2: the laws of a stage, tried on added:doubled",
+    ]
+
+
 def test_a_kind_may_be_said(stepfold: Command) -> None:
     done = stepfold("laws", "added:untold", "--kind", "condition")
 
@@ -107,8 +147,11 @@ def test_a_kind_may_be_said(stepfold: Command) -> None:
         (("added:untold",), "annotate its parameter (Progress, LanguageModel or StreamControl)"),
         (("added:number",), "got an object of the type int"),
         (("added:nothing",), "the module added has no 'nothing'"),
-        (("added:look", "--kind", "gadget"), "--kind: expected one of tool, condition, middlewa"),
+        (("added:look", "--kind", "gadget"), "--kind: expected one of tool, stage, condition, m"),
         (("added:number", "--kind", "condition"), "expected a plain function of Progress"),
+        (("added:number", "--kind", "stage"), "expected a stage, such as @sf.stage makes, got 3"),
+        (("added:doubled", "--execute"), "--execute: expected --given MODULE:NAME"),
+        (("added:doubled", "--given", "added:number"), "--given: expected --execute beside it"),
     ],
 )
 def test_a_mistake_is_told(stepfold: Command, arguments: tuple[str, ...], told: str) -> None:

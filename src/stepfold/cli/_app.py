@@ -415,20 +415,32 @@ def _laws(
         list[str],
         typer.Argument(
             metavar="MODULE:NAME...",
-            help="Tools, stop conditions, middleware or stream transforms of your own.",
+            help="Tools, stages, stop conditions, middleware or stream transforms of your own.",
         ),
     ],
     kind: Annotated[
         str | None,
         typer.Option(
             metavar="KIND",
-            help="What they are, where neither class nor annotations tell: tool, condition, "
-            "middleware or transform.",
+            help="What they are, where neither class nor annotations tell: tool, stage, "
+            "condition, middleware or transform.",
         ),
     ] = None,
     execute: Annotated[
-        bool, typer.Option("--execute", help="Run tools, too: with arguments from their schemas.")
+        bool,
+        typer.Option(
+            "--execute",
+            help="Run tools with arguments from their schemas, and stages on what is --given.",
+        ),
     ] = False,
+    given: Annotated[
+        str | None,
+        typer.Option(
+            "--given",
+            metavar="MODULE:NAME",
+            help="What stages are run on: a value, or a list of values.",
+        ),
+    ] = None,
     window: Annotated[
         bool,
         typer.Option(
@@ -437,14 +449,23 @@ def _laws(
             "a run stops every longer one.",
         ),
     ] = False,
+    world: Annotated[
+        bool,
+        typer.Option(
+            "--world",
+            help="Of stages that ask a model or the world: do not ask that one input has one "
+            "outcome.",
+        ),
+    ] = False,
 ) -> None:
     """Try the laws on what you add to stepfold, and show the smallest case that breaks one.
 
-    No network model is asked, and no tool is run unless --execute says so.
+    No network model is asked, and no tool or stage is run unless --execute says so.
     """
-    from stepfold.cli._laws import try_laws
+    from stepfold.cli._laws import Trying, try_laws
 
-    _ended(lambda screen: try_laws(targets, screen, kind=kind, execute=execute, window=window))
+    trying = Trying(kind=kind, execute=execute, window=window, world=world, given=given)
+    _ended(lambda screen: try_laws(targets, screen, trying))
 
 
 def _ended(task: "Callable[[Screen], int]") -> None:

@@ -14,8 +14,7 @@ from attrs import field, frozen
 
 import stepfold as sf
 from stepfold.schema import bounded
-from stepfold.testing.conformance import _tool as tools_of_the_check
-from stepfold.testing.conformance import check_tool
+from stepfold.testing.conformance import _watched, check_tool
 
 NUMBERS = itertools.count()
 RELEASED = threading.Event()
@@ -136,7 +135,7 @@ def test_every_planted_fault_is_found(fault: str, monkeypatch: pytest.MonkeyPatc
     tool, law = FAULTS[fault]
     RELEASED.clear()
     if fault == "does not end":
-        monkeypatch.setattr(tools_of_the_check, "_PATIENCE", 0.3)
+        monkeypatch.setattr(_watched, "PATIENCE", 0.3)
 
     try:
         with pytest.raises(AssertionError, match=law):

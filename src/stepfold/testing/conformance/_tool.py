@@ -1,28 +1,21 @@
 """The check of a tool: what a model, a run and a journal need of it."""
 
 import json
-import threading
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping, Sequence
 from typing import Final, Never, cast, final
 
-import anyio
-from anyio.abc import TaskStatus
-from attrs import evolve, frozen
 from typing_extensions import TypeIs
 
 from stepfold.schema import Faults, encode_result
 from stepfold.shell import AnyTool, ToolContext
+from stepfold.testing.conformance import _watched
 from stepfold.testing.conformance._drawn import broken
+from stepfold.testing.conformance._watched import Ended, Work, cancelled, was_late, watched
 from stepfold.testing.exploration import sample_arguments
 from stepfold.values import Failure, JsonText, Outcome, Success, UsageError
 
 _NONE_GIVEN: Final[Sequence[Mapping[str, object]]] = ()
 _ASYNCIO: Final = ("asyncio",)
-_CANCELLED_AFTER: Final = 0.05
-_PROMPTLY: Final = 1.0
-_PATIENCE: Final = 10.0
-_BLOCKED: Final = 0.5
 _RAISED: Final = "it raised "
 
 
@@ -138,7 +131,7 @@ class _Trial:
         ended = self._ended(text, where, lambda: self._called(text))
         if ended.error is not None:
             return f"{_RAISED}{type(ended.error).__name__}: {ended.error}"
-        if ended.blocked > _BLOCKED and self._tool.is_async:
+        if ended.blocked > _watched.BLOCKED and self._tool.is_async:
             self._broken(
                 "an async tool does not block the event loop",
                 call=text,
@@ -172,14 +165,9 @@ class _Trial:
         return encoded.unwrap()
 
     def _is_cancelled(self, text: str, where: str) -> None:
-        async def cancelled() -> Sequence[object]:
-            with anyio.move_on_after(_CANCELLED_AFTER):
-                return await self._called(text)
-            return ()
-
-        ended = self._ended(text, where, cancelled)
-        late = ended.took - _CANCELLED_AFTER
-        if late > _PROMPTLY and ended.error is None:
+        ended = self._ended(text, where, cancelled(lambda: self._called(text)))
+        late = was_late(ended)
+        if late:
             self._broken(
                 "an async tool ends promptly when it is cancelled",
                 call=text,
@@ -205,22 +193,16 @@ class _Trial:
     def _bound(self, text: str) -> Outcome[tuple[tuple[object, ...], dict[str, object]], Faults]:
         return self._tool.parameters.bind(json.loads(text))
 
-    def _ended(
-        self, text: str, where: str, work: Callable[[], Awaitable[Sequence[object]]]
-    ) -> "_Ended":
-        """Run something to its end, in a thread that may be left behind if there is none."""
-        came: list[_Ended] = []
-        thread = threading.Thread(target=lambda: came.append(_run(work, where)), daemon=True)
-        thread.start()
-        thread.join(_PATIENCE)
-        if not came:
+    def _ended(self, text: str, where: str, work: Work) -> Ended:
+        """Run something to its end."""
+        ended = watched(work, where)
+        if ended is None:
             self._broken(
                 "a tool ends",
                 call=text,
-                came=f"it had not ended after {_PATIENCE:g} seconds",
+                came=f"it had not ended after {_watched.PATIENCE:g} seconds",
                 on=where,
             )
-        (ended,) = came
         if ended.error is not None and not isinstance(ended.error, Exception):
             self._broken(
                 "a tool returns, or raises an Exception",
@@ -232,61 +214,6 @@ class _Trial:
 
     def _broken(self, law: str, **told: object) -> Never:
         broken(f"{self._tool.name}: {law}", **told)
-
-
-@final
-@frozen(order=False, eq=False, kw_only=True)
-class _Ended:
-    """How a call ended: its results or what it raised, how long it took and blocked the loop."""
-
-    results: Sequence[object] = ()
-    error: BaseException | None = None
-    took: float = 0.0
-    blocked: float = 0.0
-
-
-def _run(work: Callable[[], Awaitable[Sequence[object]]], where: str) -> _Ended:
-    ticks: list[float] = []
-
-    async def timed() -> _Ended:
-        started = time.monotonic()
-        try:
-            ended = _Ended(results=await work())
-        except Exception as error:  # noqa: BLE001 - it is a result as well
-            ended = _Ended(error=error)
-        now = time.monotonic()
-        return evolve(ended, took=now - started, blocked=now - ticks[-1])
-
-    async def watched() -> None:
-        async with anyio.create_task_group() as group:
-            await group.start(_tick, ticks)
-            came.append(await timed())
-            group.cancel_scope.cancel()
-
-    came: list[_Ended] = []
-    try:
-        anyio.run(watched, backend=where)
-    except BaseException as error:  # noqa: BLE001 - whatever it raises is what is told
-        return _Ended(error=_first(error))
-    return came[0]
-
-
-def _first(error: BaseException) -> BaseException:
-    """What a task group has packed, if it is one error."""
-    packed: object = getattr(error, "exceptions", None)
-    if isinstance(packed, tuple) and packed:
-        first: object = cast("tuple[object, ...]", packed)[0]
-        return first if isinstance(first, BaseException) else error
-    return error
-
-
-async def _tick(ticks: list[float], *, task_status: TaskStatus[None]) -> None:
-    """Note the time, over and over, as long as the loop lets it."""
-    ticks.append(time.monotonic())
-    task_status.started()
-    while True:
-        await anyio.sleep(0.01)
-        ticks[-1] = time.monotonic()
 
 
 def _value(given: object) -> object:

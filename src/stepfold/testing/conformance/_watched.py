@@ -1,0 +1,102 @@
+"""User code that is run and watched: does it end, block the event loop, heed a cancellation?"""
+
+import threading
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final, TypeAlias, cast, final
+
+import anyio
+from anyio.abc import TaskStatus
+from attrs import evolve, frozen
+
+Work: TypeAlias = Callable[[], Awaitable[Sequence[object]]]
+"""What is run: it gives its results."""
+
+CANCELLED_AFTER: Final = 0.05
+PROMPTLY: Final = 1.0
+PATIENCE: Final = 10.0
+BLOCKED: Final = 0.5
+
+
+@final
+@frozen(order=False, eq=False, kw_only=True)
+class Ended:
+    """How a call ended: its results or what it raised, how long it took and blocked the loop."""
+
+    results: Sequence[object] = ()
+    error: BaseException | None = None
+    took: float = 0.0
+    blocked: float = 0.0
+
+
+def _run(work: Work, where: str) -> Ended:
+    ticks: list[float] = []
+
+    async def timed() -> Ended:
+        started = time.monotonic()
+        try:
+            ended = Ended(results=await work())
+        except Exception as error:  # noqa: BLE001 - it is a result as well
+            ended = Ended(error=error)
+        now = time.monotonic()
+        return evolve(ended, took=now - started, blocked=now - ticks[-1])
+
+    async def beside() -> None:
+        async with anyio.create_task_group() as group:
+            await group.start(_tick, ticks)
+            came.append(await timed())
+            group.cancel_scope.cancel()
+
+    came: list[Ended] = []
+    try:
+        anyio.run(beside, backend=where)
+    except BaseException as error:  # noqa: BLE001 - whatever it raises is what is told
+        return Ended(error=_first(error))
+    return came[0]
+
+
+def _first(error: BaseException) -> BaseException:
+    """What a task group has packed, if it is one error."""
+    packed: object = getattr(error, "exceptions", None)
+    if isinstance(packed, tuple) and packed:
+        first: object = cast("tuple[object, ...]", packed)[0]
+        return first if isinstance(first, BaseException) else error
+    return error
+
+
+async def _tick(ticks: list[float], *, task_status: TaskStatus[None]) -> None:
+    """Note the time, over and over, as long as the loop lets it."""
+    ticks.append(time.monotonic())
+    task_status.started()
+    while True:
+        await anyio.sleep(0.01)
+        ticks[-1] = time.monotonic()
+
+
+def watched(work: Work, where: str) -> Ended | None:
+    """Run something to its end on an event loop; `None` if it has none within `PATIENCE`.
+
+    It runs in a thread of its own, that may be left behind.
+    """
+    came: list[Ended] = []
+    thread = threading.Thread(target=lambda: came.append(_run(work, where)), daemon=True)
+    thread.start()
+    thread.join(PATIENCE)
+    return came[0] if came else None
+
+
+def cancelled(work: Work) -> Work:
+    """The same, cancelled soon after it has begun."""
+
+    async def shortly() -> Sequence[object]:
+        with anyio.move_on_after(CANCELLED_AFTER):
+            return await work()
+        return ()
+
+    return shortly
+
+
+def was_late(ended: Ended) -> float:
+    """By how many seconds a cancelled run ended too late; 0 if it ended promptly."""
+    late = ended.took - CANCELLED_AFTER
+    return late if late > PROMPTLY and ended.error is None else 0.0
