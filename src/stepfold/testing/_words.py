@@ -27,6 +27,23 @@ from stepfold.loop.events import (
     ToolSucceeded,
     Waited,
 )
+from stepfold.loop.notes import (
+    ApprovalRequested,
+    CallOpened,
+    CallRejected,
+    CallRequested,
+    HistoryRepaired,
+    ModelRetried,
+    Note,
+    OutputRejected,
+    RunBlocked,
+    RunEnded,
+    SteeringDelivered,
+    SteeringDropped,
+    StepFinished,
+    StepStarted,
+    ToolFinished,
+)
 from stepfold.values import (
     ApprovalRequest,
     ApprovalResponse,
@@ -42,6 +59,9 @@ from stepfold.values import (
     JsonOutput,
     Message,
     ModelReply,
+    OpenApproval,
+    OpenCall,
+    OpenRequest,
     Reasoning,
     ReasoningFile,
     Stop,
@@ -107,6 +127,50 @@ def words_of_part(part: ContentPart) -> str:
             return f"{asks} whether [{call_id}] may run: {approval_id}"
         case ApprovalResponse(approval_id, approved):
             return f"{'yes' if approved else 'no'} to {approval_id}{_because(part.reason)}"
+
+
+def words_of_request(request: OpenRequest) -> str:
+    """What people and clients owe."""
+    match request:
+        case OpenApproval(approval_id, call):
+            return f"{approval_id}: may it run? {words_of_part(call)}{_because(request.reason)}"
+        case OpenCall():
+            return f"a client's: {words_of_part(request.call)}"
+
+
+def words_of_note(note: Note) -> str:
+    """A note: its name, and what it tells."""
+    return f"{type(note).__name__}: {_noted(note)}"
+
+
+def _noted(note: Note) -> str:
+    match note:
+        case HistoryRepaired(findings):
+            return ", ".join(finding.kind for finding in findings)
+        case StepStarted(step, model):
+            return f"step {step}, {model}"
+        case ModelRetried(step, total, model, reason):
+            return f"step {step}, attempt {total}: {model}, after {reason.kind}, {reason.message!r}"
+        case CallRequested(_, call):
+            return words_of_part(call)
+        case CallRejected(_, call, error):
+            return f"{words_of_part(call)}, {error!r}"
+        case ApprovalRequested(_, request) | CallOpened(_, request):
+            return words_of_request(request)
+        case ToolFinished(_, part):
+            return words_of_part(part)
+        case SteeringDelivered(id, step):
+            return f"{id}, in step {step}"
+        case SteeringDropped(id, reason):
+            return f"{id}, {reason}"
+        case OutputRejected(step, error):
+            return f"step {step}: {error.message}"
+        case StepFinished(result):
+            return f"step {result.step}, {result.finish_reason.unified}"
+        case RunBlocked(owed):
+            return f"on {len(owed)} open requests"
+        case RunEnded(end):
+            return type(end).__name__
 
 
 def words_of_output(output: ToolOutput) -> str:

@@ -5,6 +5,7 @@ arguments are keywords, ranges and percentages. Failures shrink towards one plai
 and a final answer.
 """
 
+from stepfold.testing.strategies._by_type import strategy_for
 from stepfold.testing.strategies._histories import histories, messy_histories, prompts
 from stepfold.testing.strategies._programs import (
     broken_conditions,
@@ -56,6 +57,7 @@ __all__ = (
     "schema_documents",
     "step_plans",
     "stop_conditions",
+    "strategy_for",
     "tool_calls",
     "tool_choices",
     "tool_outcomes",

@@ -63,6 +63,17 @@ def _assistant_messages() -> SearchStrategy[v.AssistantMessage]:
     return st.builds(v.AssistantMessage, content=tuples_of(parts), provider_options=options())
 
 
+def tool_messages() -> SearchStrategy[v.ToolMessage]:
+    """Draw what tools and people answered."""
+    return _tool_messages()
+
+
+@cache
+def _tool_messages() -> SearchStrategy[v.ToolMessage]:
+    answers = tuples_of(tool_results() | approval_responses())
+    return st.builds(v.ToolMessage, content=answers, provider_options=options())
+
+
 def messages() -> SearchStrategy[v.Message]:
     """Draw messages of all roles."""
     return _messages()
@@ -74,11 +85,7 @@ def _messages() -> SearchStrategy[v.Message]:
         st.builds(v.SystemMessage, content=strings(), provider_options=options()),
         user_messages(),
         assistant_messages(),
-        st.builds(
-            v.ToolMessage,
-            content=tuples_of(tool_results() | approval_responses()),
-            provider_options=options(),
-        ),
+        tool_messages(),
     )
 
 
