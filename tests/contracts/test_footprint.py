@@ -33,3 +33,24 @@ def test_import_is_quick() -> None:
     milliseconds = min(_imported()[0] for _ in range(5))
 
     assert milliseconds < MOST_MILLISECONDS
+
+
+PLUGINS = """
+import sys
+import stepfold.plugins._pytest
+from stepfold.plugins._hypothesis import register
+register()
+print(*sys.modules)
+"""
+
+
+def test_plugins_import_nothing_before_they_are_used() -> None:
+    # pytest and hypothesis load them in every project where stepfold is installed.
+    ran = subprocess.run(
+        [sys.executable, "-c", PLUGINS], capture_output=True, text=True, check=True
+    )
+    names = set(ran.stdout.split())
+
+    ours = {name for name in names if name.startswith("stepfold.")}
+    assert ours == {"stepfold.plugins", "stepfold.plugins._pytest", "stepfold.plugins._hypothesis"}
+    assert names.isdisjoint({*UNWANTED, "anyio", "attrs", "cattrs", "returns", "typing_extensions"})

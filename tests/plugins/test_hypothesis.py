@@ -73,7 +73,8 @@ from stepfold.values import UserMessage
 import sys
 assert not any(name.startswith("stepfold.testing") for name in sys.modules)
 seen = []
-settings(max_examples=3, database=None)(given(st.from_type(UserMessage))(lambda it: seen.append(it)))()
+drawn = given(st.from_type(UserMessage))(lambda it: seen.append(it))
+settings(max_examples=3, database=None)(drawn)()
 assert seen and all(type(it) is UserMessage for it in seen)
 assert not any(type(it).__module__ == "stepfold.plugins._hypothesis" for it in sys.meta_path
                if "stepfold.values" in getattr(it, "_names", ()))

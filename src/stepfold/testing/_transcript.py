@@ -1,5 +1,6 @@
 """A run as a text that people read, compare and keep: a golden transcript."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import unified_diff
 from pathlib import Path
@@ -38,7 +39,8 @@ def transcript(run: Run[object], *, notes: Sequence[Note] = ()) -> str:
         *_section("end", _end(run)),
         *_section("usage", (_usage(run.usage, run.cost),)),
     ]
-    return "\n".join(lines).replace(run.id, "run") + "\n"
+    named = rf"(?<![\w-]){re.escape(run.id)}(?=/)"  # where it is the beginning of another id
+    return re.sub(named, "run", "\n".join(lines)) + "\n"
 
 
 @final

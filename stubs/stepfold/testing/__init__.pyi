@@ -33,6 +33,7 @@ from stepfold.testing._simulation import (
     simulate,
     trace_of,
 )
+from stepfold.testing._transcript import Transcript, transcript
 from stepfold.testing._world import Turn, World
 
 __all__ = (
@@ -59,6 +60,7 @@ __all__ = (
     "ScriptedModel",
     "ScriptedRerankingModel",
     "Trace",
+    "Transcript",
     "Turn",
     "VirtualClock",
     "World",
@@ -75,5 +77,6 @@ __all__ = (
     "simulate",
     "standard_form",
     "trace_of",
+    "transcript",
     "write_script",
 )

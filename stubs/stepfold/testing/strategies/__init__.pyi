@@ -1,3 +1,4 @@
+from stepfold.testing.strategies._by_type import strategy_for
 from stepfold.testing.strategies._histories import histories, messy_histories, prompts
 from stepfold.testing.strategies._programs import (
     broken_conditions,
@@ -49,6 +50,7 @@ __all__ = (
     "schema_documents",
     "step_plans",
     "stop_conditions",
+    "strategy_for",
     "tool_calls",
     "tool_choices",
     "tool_outcomes",

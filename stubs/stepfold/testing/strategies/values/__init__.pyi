@@ -77,6 +77,7 @@ from stepfold.testing.strategies.values._values import (
     stream_parts,
     tool_choices,
     tool_definitions,
+    tool_messages,
     usages,
     user_messages,
 )
@@ -147,6 +148,7 @@ __all__ = (
     "tool_definitions",
     "tool_error_kinds",
     "tool_errors",
+    "tool_messages",
     "tool_outcomes",
     "tool_outputs",
     "tool_results",

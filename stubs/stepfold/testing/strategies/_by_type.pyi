@@ -1,0 +1,3 @@
+from hypothesis.strategies import SearchStrategy
+
+def strategy_for(kind: object) -> SearchStrategy[object]: ...
