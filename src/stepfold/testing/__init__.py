@@ -1,8 +1,10 @@
 """Floor 7: what tests of programs are made of.
 
 `run_script` runs tools on scripted replies: `ScriptedModel` says what it is told to say, and
-`VirtualClock` never waits. `simulate` takes a
-program through a whole run in a simulated `World`, without a model and without an event loop.
+`VirtualClock` never waits. A `ScriptRecorder` makes a script of a real run, `mock_tool` a tool that
+answers as it did, and under `no_network` nothing reaches another machine. `ChaosModel` fails as
+networks do, and `SchemaModel` says whatever schemas allow. `simulate` takes a program through a
+whole run in a simulated `World`, without a model and without an event loop.
 `stepfold.testing.laws` holds the laws as plain functions; `stepfold.testing.strategies` (which
 needs hypothesis) draws programs, worlds and histories to try them on.
 `stepfold.testing.conformance` checks what users add, such as a provider, in one line each.
