@@ -267,7 +267,7 @@ async def test_a_long_run_goes_on_in_new_histories(serve: Serve) -> None:
     alone = await Renewed.agent.generate("Go", run_id="alone", seed=7)
     async with serve(temporal.serve(Renewed)) as serving:
         handle = await serving.start(Renewed, id="renewed", seed=7)
-        run = await handle.result()
+        run = await handle.at_rest()
         first = await serving.client.get_workflow_handle(
             handle.id, run_id=handle.workflow.first_execution_run_id
         ).fetch_history()
@@ -299,6 +299,26 @@ async def test_pieces_of_a_history_are_sent_as_they_were(serve: Serve) -> None:
     for before, after in pairwise(sent_pieces):
         closed = before[1:-1]
         assert after[1 : 1 + len(closed)] == closed
+
+
+async def test_the_engine_begins_again_only_what_may_run_twice(serve: Serve) -> None:
+    async with serve(temporal.serve(Traveller)) as serving:
+        handle = await serving.start(Traveller)
+        await handle.result()
+        history = await handle.workflow.fetch_history()
+
+    attempts = {
+        (asked.activity_type.name, event.user_metadata.summary.data.decode()): (
+            asked.retry_policy.maximum_attempts
+        )
+        for event in history.events
+        if (asked := event.activity_task_scheduled_event_attributes).activity_type.name
+    }
+    assert attempts == {
+        ("Traveller.call_model", '"scripted/model"'): 1,
+        ("Traveller.run_tool", '"book"'): 1,
+        ("Traveller.run_tool", '"look"'): 10,
+    }
 
 
 # --- what programs have -----------------------------------------------------------------------

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from temporalio.api.common.v1 import Payload
-from temporalio.client import WorkflowHistory
+from temporalio.client import WorkflowFailureError, WorkflowHistory
 from temporalio.converter import (
     StorageDriverClaim,
     StorageDriverRetrieveContext,
@@ -38,6 +38,16 @@ async def test_big_results_go_by_reference(serve: Serve, tmp_path: Path) -> None
     # the event; the piece of the history with it, which four later commands share; the end
     big = [path for path in kept_in(tmp_path) if path.stat().st_size > 3 * MEGABYTE]
     assert len(big) == 3
+
+
+async def test_without_a_storage_a_big_result_says_what_is_missing(serve: Serve) -> None:
+    async with serve(temporal.serve(Reader)) as serving:
+        handle = await serving.start(Reader)
+        with pytest.raises(WorkflowFailureError) as failed:
+            await handle.result()
+
+    assert "RunTool/0/0/0: expected an answer of 2,097,152 bytes at most" in str(failed.value.cause)
+    assert "storage=" in str(failed.value.cause)
 
 
 def size_of(history: WorkflowHistory) -> int:

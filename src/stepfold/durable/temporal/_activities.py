@@ -17,7 +17,7 @@ from stepfold.loop import LoopState, Program, Transition, step
 from stepfold.loop.commands import Command, RunTool, command_id
 from stepfold.loop.events import Event
 from stepfold.shell import Carrier, Runtime
-from stepfold.values import StepfoldError, UsageError
+from stepfold.values import StepfoldError, UsageError, dump_tree
 
 D = TypeVar("D")
 
@@ -29,6 +29,9 @@ class Activity(Protocol):
         """Carry out a command, given with the state that owes it; gives what happened."""
         ...
 
+
+MOST_BYTES: Final = 2 * 1024 * 1024
+"""How big a payload may be that the engine keeps itself."""
 
 _BEATS: Final = 4  # in the time after which a worker counts as lost
 
@@ -54,11 +57,13 @@ class Hands(Generic[D]):
             async with _heartbeats():
                 try:
                     command = received(given[0], Command)
-                    return sent(await self._answer(restored_state(given[1:]), command))
+                    event = sent(await self._answer(restored_state(given[1:]), command))
+                    _require_room(event, command)
                 except StepfoldError as error:  # no other worker of this kind would know better
                     raise ApplicationError(
                         str(error), type=type(error).__name__, non_retryable=True
                     ) from error
+                return event
 
         return carry_out
 
@@ -109,3 +114,20 @@ async def _heartbeats() -> AsyncGenerator[None]:
         yield
     finally:
         beating.cancel()
+
+
+def _require_room(event: JsonTree, command: Command) -> None:
+    """Say what is missing where the engine would refuse an answer.
+
+    Raises:
+        UsageError: it is too big, and there is no storage for it.
+    """
+    if activity.client().data_converter.external_storage is not None:
+        return
+    size = len(dump_tree(event).encode())
+    if size > MOST_BYTES:
+        raise UsageError(
+            f"{command_id(command)}: expected an answer of {MOST_BYTES:,} bytes at most, since "
+            f"that is what the engine takes, got {size:,}: give plugin(…, storage=…), such as "
+            "FileStorage, to all workers and clients"
+        )

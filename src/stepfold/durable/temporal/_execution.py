@@ -160,13 +160,13 @@ class Execution:
         """
         state = self.state
         for event in events:
-            state = step(self._program, state, _on_clock(event, self._clock.now())).state
+            state = step(self._program, state, on_clock(event, self._clock.now())).state
         return state
 
     def feed(self, event: Event) -> None:
         """Let an event happen now."""
         before = self.state
-        transition = step(self._program, before, _on_clock(event, self._clock.now()))
+        transition = step(self._program, before, on_clock(event, self._clock.now()))
         self.state = after = transition.state
         if after is before:
             return
@@ -364,7 +364,7 @@ def _told(state: LoopState) -> str:
     return f"{status_of(state)}, {len(state.steps)} steps"
 
 
-def _on_clock(event: Event, now: Instant) -> Event:
+def on_clock(event: Event, now: Instant) -> Event:
     """An event as it happened by the clock of the workflow; what it lasted stays."""
     shift = now - event.at
     match event:
