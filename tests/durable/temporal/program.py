@@ -195,6 +195,28 @@ class Hurried(temporal.RunWorkflow):
     )
 
 
+class Wearied(temporal.RunWorkflow):
+    """Pauses for a quarter of an hour before each step, in one short history after another."""
+
+    agent = sf.Agent(
+        model=script(
+            *(
+                answer
+                for n in range(9)
+                for answer in (
+                    ModelErrorReason("overloaded", "come back later", retry_after=HOUR // 4),
+                    reply(call(look, {"place": f"{n}"})),
+                )
+            )
+        ),
+        tools=[look],
+        stop_when=sf.never,
+        retry=RetryPolicy(max_retry_after=100_000.0),
+        timeout=Timeouts(total=3_600, step=1_800),
+    )
+    engine = temporal.EngineOptions(history_events=20)
+
+
 # --- limits and grants ------------------------------------------------------------------------
 
 helper = sf.Agent(model=script(reply(call(look, {"place": "a"})), reply("42")), tools=[look])

@@ -35,6 +35,7 @@ from tests.durable.temporal.program import (
     Total,
     Traveller,
     Watched,
+    Wearied,
     World,
     confirm,
     count,
@@ -258,6 +259,19 @@ async def test_a_run_that_takes_too_long_is_stopped(serve_without_waiting: Serve
     assert run.end.stop.name == "timeout-total"
     took = run.state.now - run.state.identity.started
     assert HOUR <= took < 2 * HOUR
+
+
+async def test_time_counts_on_in_a_new_history(serve_without_waiting: Serve) -> None:
+    async with serve_without_waiting(temporal.serve(Wearied)) as serving:
+        handle = await serving.start(Wearied)
+        run = await handle.result()
+        last = await handle.workflow.fetch_history()
+
+    assert last.run_id != handle.workflow.first_execution_run_id
+    assert isinstance(run.end, sf.Stopped)
+    assert run.end.stop.name == "timeout-total"
+    took = run.state.now - run.state.identity.started
+    assert HOUR <= took < HOUR + HOUR // 8
 
 
 # --- histories --------------------------------------------------------------------------------
