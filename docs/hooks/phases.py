@@ -7,6 +7,7 @@ that has no place in the drawing stops the build.
 
 import ast
 import re
+from collections.abc import Collection
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
@@ -107,8 +108,11 @@ _ARROW = (
 )
 
 
-def diagram(rows: tuple[Row, ...]) -> str:
-    """The phases as an SVG, in the colours of the page around it."""
+def diagram(rows: tuple[Row, ...], *, only: Collection[tuple[str, str]] | None = None) -> str:
+    """The phases as an SVG, in the colours of the page around it.
+
+    With `only`, all but these transitions are drawn faintly, and so are phases that have none.
+    """
     edges = edges_of(rows)
     parts = [
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="The phases of a run">',
@@ -116,9 +120,15 @@ def diagram(rows: tuple[Row, ...]) -> str:
         f'<rect class="end" x="20" y="{END_TOP}" width="{WIDTH - 40}" height="40" rx="6"/>',
         f'<text x="{WIDTH / 2}" y="{END_TOP + 25}">{END}</text>',
     ]
-    parts += [_way(pair, events) for pair, events in edges.items() if pair[0] != pair[1]]
+    ways = [(pair, events) for pair, events in edges.items() if pair[0] != pair[1]]
+    for pair, events in sorted(ways, key=lambda way: only is not None and way[0] in only):
+        parts.append(_way(pair, events, is_faint=only is not None and pair not in only))
+    shown = None if only is None else {phase for pair in only for phase in pair}
     for phase in dict.fromkeys(row.phase for row in rows):
-        parts.append(_box(phase, stays=edges.get((phase, phase), [])))
+        stays = edges.get((phase, phase), [])
+        if only is not None and (phase, phase) not in only:
+            stays = []
+        parts.append(_box(phase, stays=stays, is_faint=shown is not None and phase not in shown))
     return "".join([*parts, "</svg>"])
 
 
@@ -129,24 +139,29 @@ def _place(phase: str) -> tuple[int, int]:
     return PLACES[phase]
 
 
-def _box(phase: str, stays: list[str]) -> str:
+def _box(phase: str, *, stays: list[str], is_faint: bool) -> str:
     x, y = _place(phase)
     width, height = BOX
     name = f"{phase} ↻" if stays else phase
     title = f"<title>stays {phase}: {', '.join(stays)}</title>" if stays else ""
     return (
-        f'<g class="{phase.lower()}">{title}<rect x="{x - width / 2}" y="{y - height / 2}" '
+        f'<g class="{phase.lower()}{_faint(is_faint)}">{title}'
+        f'<rect x="{x - width / 2}" y="{y - height / 2}" '
         f'width="{width}" height="{height}" rx="6"/><text x="{x}" y="{y + 5}">{name}</text></g>'
     )
 
 
-def _way(pair: tuple[str, str], events: list[str]) -> str:
+def _faint(is_faint: bool) -> str:  # noqa: FBT001 - it is what the name says
+    return " faint" if is_faint else ""
+
+
+def _way(pair: tuple[str, str], events: list[str], *, is_faint: bool) -> str:
     source, target = pair
     x, y = _place(source)
     title = f"<title>{source} → {target}: {', '.join(events)}</title>"
     if target == END:
         path = f"M{x} {y + BOX[1] / 2}V{END_TOP - 2}"
-        return f'<path class="{source.lower()} ending" d="{path}">{title}</path>'
+        return f'<path class="{source.lower()} ending{_faint(is_faint)}" d="{path}">{title}</path>'
     if pair not in WAYS:
         msg = f"the transition {source} → {target} has no way in the drawing: give it one"
         raise ValueError(msg)
@@ -160,7 +175,7 @@ def _way(pair: tuple[str, str], events: list[str]) -> str:
         points = (_border((x, y), first), first, second, _border(end, second))
         leaves, *rest = (f"{across:g} {down:g}" for across, down in points)
         path = f"M{leaves}C{' '.join(rest)}"
-    return f'<path class="{source.lower()}" d="{path}">{title}</path>'
+    return f'<path class="{source.lower()}{_faint(is_faint)}" d="{path}">{title}</path>'
 
 
 def _border(centre: tuple[int, int], towards: tuple[int, int]) -> tuple[float, float]:

@@ -11,6 +11,8 @@ from typer.core import TyperGroup, TyperOption
 
 import stepfold
 from docs.hooks.attrs_signatures import AttrsSignatures
+from docs.hooks.laws import PARTS, drawing_of, part_of
+from docs.hooks.laws import on_page_markdown as draw_laws
 from docs.hooks.phases import PLACES, diagram, edges_of, on_page_markdown, table, transitions
 from stepfold.cli._app import app
 from stepfold.loop import Phase
@@ -69,6 +71,60 @@ def test_only_a_page_that_asks_is_changed() -> None:
     assert on_page_markdown("# A page") == "# A page"
     assert "<svg" in on_page_markdown("<!-- phases: diagram -->")
     assert "| **Calling** |" in on_page_markdown("<!-- phases: table -->")
+
+
+def test_a_part_of_the_drawing_is_drawn_in_full_and_the_rest_faintly() -> None:
+    only = {("Calling", "Waiting"), ("Waiting", "Calling")}
+    drawn = diagram(transitions(), only=only)
+
+    clear = re.findall(r'<path class="\w+(?: ending)?" d="[^"]+"><title>(\w+ → \w+)', drawn)
+    assert {tuple(way.split(" → ")) for way in clear} == only
+    assert '<g class="calling">' in drawn
+    assert '<g class="resting faint">' in drawn
+
+
+# --- the laws ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("law", range(1, 20))
+def test_every_law_is_explained_and_drawn(law: int) -> None:
+    page = (ROOT / "docs" / "explanation" / "laws.md").read_text("utf-8")
+    assert f"\n### {law}. " in page
+    assert f"<!-- law: {law} -->" in page
+
+    drawn = draw_laws(f"<!-- law: {law} -->")
+    assert "<!--" not in drawn
+    assert "<svg" in drawn or "| --- |" in drawn or "```" in drawn
+
+
+def test_laws_about_phases_show_their_part_of_the_table() -> None:
+    rows = transitions()
+    for law in PARTS:
+        part = part_of(law, rows)
+        assert part
+        for row in part:
+            whole = next(it for it in rows if it[:3] == row[:3])
+            assert set(row.leads_to) <= set(whole.leads_to)
+
+
+def test_the_code_that_is_drawn_keeps_its_laws() -> None:
+    once, again, stored = (line.split()[-1] for line in drawing_of(1).splitlines()[1:4])
+    assert once == again == stored
+    nested = {line.partition("─▶")[2] for line in drawing_of(11).splitlines()[2:5]}
+    assert len(nested) == 1
+    agreed = [line.split("|")[2:4] for line in drawing_of(16).splitlines()[2:]]
+    assert all(schema.strip() == decoder.strip() for schema, decoder in agreed)
+    assert "equal: True, with identity() before: True" in drawing_of(17)
+    shown = {line.partition("─▶")[2] for line in drawing_of(18).splitlines()[1:4]}
+    assert len(shown) == 1
+
+
+def test_a_law_that_is_not_there_stops_the_build() -> None:
+    with pytest.raises(ValueError, match="law 20: there is no such law"):
+        draw_laws("<!-- law: 20 -->")
+
+
+# --- what stops the build ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("target", ["Nowhere", "Waiting"])
