@@ -117,8 +117,11 @@ def diagram(rows: tuple[Row, ...], *, only: Collection[tuple[str, str]] | None =
     parts = [
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="The phases of a run">',
         _ARROW,
-        f'<rect class="end" x="20" y="{END_TOP}" width="{WIDTH - 40}" height="40" rx="6"/>',
-        f'<text x="{WIDTH / 2}" y="{END_TOP + 25}">{END}</text>',
+        (
+            f'<g class="end{_faint(only is not None and not _ends(only))}">'
+            f'<rect class="end" x="20" y="{END_TOP}" width="{WIDTH - 40}" height="40" rx="6"/>'
+            f'<text x="{WIDTH / 2}" y="{END_TOP + 25}">{END}</text></g>'
+        ),
     ]
     ways = [(pair, events) for pair, events in edges.items() if pair[0] != pair[1]]
     for pair, events in sorted(ways, key=lambda way: only is not None and way[0] in only):
@@ -130,6 +133,10 @@ def diagram(rows: tuple[Row, ...], *, only: Collection[tuple[str, str]] | None =
             stays = []
         parts.append(_box(phase, stays=stays, is_faint=shown is not None and phase not in shown))
     return "".join([*parts, "</svg>"])
+
+
+def _ends(pairs: Collection[tuple[str, str]]) -> bool:
+    return any(target == END for _, target in pairs)
 
 
 def _place(phase: str) -> tuple[int, int]:

@@ -1,1 +1,3 @@
-__all__: tuple[str, ...] = ()
+from stepfold.plugins._pytest import MakeScriptedModel
+
+__all__ = ("MakeScriptedModel",)

@@ -1,5 +1,6 @@
 from stepfold.testing.strategies._by_type import strategy_for
 from stepfold.testing.strategies._histories import histories, messy_histories, prompts
+from stepfold.testing.strategies._models import byte_chunkings, middlewares, scripts
 from stepfold.testing.strategies._programs import (
     broken_conditions,
     counting_conditions,
@@ -31,11 +32,13 @@ from stepfold.testing.strategies._worlds import (
 __all__ = (
     "argument_texts",
     "broken_conditions",
+    "byte_chunkings",
     "call_ids",
     "counting_conditions",
     "histories",
     "limits",
     "messy_histories",
+    "middlewares",
     "model_errors",
     "model_replies",
     "outputs",
@@ -48,6 +51,7 @@ __all__ = (
     "retry_policies",
     "schedules",
     "schema_documents",
+    "scripts",
     "step_plans",
     "stop_conditions",
     "strategy_for",
