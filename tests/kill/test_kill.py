@@ -30,7 +30,7 @@ def _kill(*options: str, module: str = "tests.kill") -> subprocess.CompletedProc
     )
 
 
-@pytest.mark.parametrize("store", ["file", "sqlite", "postgres", "temporal"])
+@pytest.mark.parametrize("store", ["file", "sqlite", "postgres", "temporal", "dbos"])
 def test_a_run_goes_on_wherever_it_is_killed(store: str) -> None:
     if store == "postgres":
         _require_postgres()

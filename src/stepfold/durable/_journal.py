@@ -20,7 +20,7 @@ from stepfold.loop import (
     Transition,
     increment_of,
 )
-from stepfold.ports import JournalError, JournalFault, JournalRecord, JournalStore, RunStatus
+from stepfold.ports import JournalError, JournalFault, JournalRecord, JournalSink, RunStatus
 from stepfold.values import (
     Blocked,
     Cancelled,
@@ -46,7 +46,7 @@ class RunJournal:
             one of this name already. What was not written has not happened.
     """
 
-    def __init__(self, store: JournalStore, *, seal: Seal | None = None) -> None:
+    def __init__(self, store: JournalSink, *, seal: Seal | None = None) -> None:
         self._store = store
         self._seal = seal
         self._salt = "" if seal is None else secrets.token_hex(16)
@@ -59,7 +59,7 @@ class RunJournal:
     @classmethod
     def continued(
         cls,
-        store: JournalStore,
+        store: JournalSink,
         run: str,
         version: int,
         kept: LoopState | None,

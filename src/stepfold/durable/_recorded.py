@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from os import PathLike
 from pathlib import Path
+from typing import BinaryIO
 
 from stepfold.durable._file import journal_in
 from stepfold.durable._journal import RunJournal
@@ -90,11 +91,16 @@ def stored_in(path: str | PathLike[str]) -> Outcome[StoredJournal, JournalMissin
     name = str(path)
     try:
         with Path(path).open("rb") as file:
-            lines, payloads, problem = journal_in(file)
+            return stored_of(file, name)
     except FileNotFoundError:
         return Failure(JournalMissing(name))
     except OSError as error:
         raise JournalError(JournalUnavailable(name, error.strerror or str(error))) from error
+
+
+def stored_of(file: BinaryIO, name: str) -> Outcome[StoredJournal, JournalDamaged]:
+    """Read the lines of one run, whatever holds them; `name` is for what is wrong with them."""
+    lines, payloads, problem = journal_in(file)
     if problem is not None:
         return Failure(JournalDamaged(name, problem))
     if not lines or lines[0].run is None:

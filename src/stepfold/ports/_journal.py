@@ -210,13 +210,8 @@ class JournalError(StepfoldError):
         return (JournalError, (self.fault,))
 
 
-class JournalStore(Protocol):
-    """Keeps the journals of many runs, on one machine or for many.
-
-    Every method may be called by several tasks, threads and processes at once. A failure of the
-    disk or the database raises `JournalError` with `JournalUnavailable`. Where `BLOCKING` is set,
-    no method suspends. `stepfold.testing.conformance.check_journal` tries all this on a store.
-    """
+class JournalSink(Protocol):
+    """Where the records of runs are appended: all of a store that a run at work needs."""
 
     def append(
         self, run: str, record: JournalRecord, /, *, expected: int
@@ -226,6 +221,15 @@ class JournalStore(Protocol):
         At 0 the run is made. Costs the same however long the run is.
         """
         ...
+
+
+class JournalStore(JournalSink, Protocol):
+    """Keeps the journals of many runs, on one machine or for many.
+
+    Every method may be called by several tasks, threads and processes at once. A failure of the
+    disk or the database raises `JournalError` with `JournalUnavailable`. Where `BLOCKING` is set,
+    no method suspends. `stepfold.testing.conformance.check_journal` tries all this on a store.
+    """
 
     def read(
         self, run: str, /

@@ -1,15 +1,15 @@
 from typing import Self, final
 from stepfold.durable._seal import Seal
 from stepfold.loop import JournalEntry, JournalHeader, LoopState, Transition
-from stepfold.ports import JournalFault, JournalStore
+from stepfold.ports import JournalFault, JournalSink
 
 @final
 class RunJournal:
-    def __init__(self, store: JournalStore, *, seal: Seal | None = None) -> None: ...
+    def __init__(self, store: JournalSink, *, seal: Seal | None = None) -> None: ...
     @classmethod
     def continued(
         cls,
-        store: JournalStore,
+        store: JournalSink,
         run: str,
         version: int,
         kept: LoopState | None,

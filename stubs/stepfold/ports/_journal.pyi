@@ -110,10 +110,12 @@ class JournalError(StepfoldError):
     @override
     def __reduce__(self) -> tuple[type["JournalError"], tuple[JournalFault]]: ...
 
-class JournalStore(Protocol):
+class JournalSink(Protocol):
     def append(
         self, run: str, record: JournalRecord, /, *, expected: int
     ) -> Awaitable[Outcome[int, JournalConflict]]: ...
+
+class JournalStore(JournalSink, Protocol):
     def read(
         self, run: str, /
     ) -> Awaitable[Outcome[StoredJournal, JournalMissing | JournalDamaged]]: ...
