@@ -63,13 +63,15 @@ def serve(temporal_address: str) -> Serve:
 
     @asynccontextmanager
     async def serving(
-        *served: temporal.Served, storage: StorageDriver | None = None
+        *served: temporal.Served,
+        storage: StorageDriver | None = None,
+        queue: str | None = None,
     ) -> AsyncGenerator[Serving]:
         plugin = temporal.plugin(*served, storage=storage)
         client = await Client.connect(temporal_address, plugins=[plugin])
-        queue = f"queue-{uuid4()}"
-        async with Worker(client, task_queue=queue):
-            yield Serving(client, queue)
+        name = f"queue-{uuid4()}" if queue is None else queue
+        async with Worker(client, task_queue=name):
+            yield Serving(client, name)
 
     return serving
 

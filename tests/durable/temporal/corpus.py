@@ -82,6 +82,18 @@ async def cancelled(client: Client) -> temporal.RunHandle[str]:
     return handle
 
 
+async def cancelled_at_work(client: Client) -> temporal.RunHandle[str]:
+    """Cancel a run whose tools are at work."""
+    handle = await _begun(client, kept.KeptCrowd, "cancelled-at-work")
+    for _ in range(600):
+        described = await handle.workflow.describe()
+        if len(described.raw_description.pending_activities) == 8:
+            break
+        await asyncio.sleep(0.05)
+    await handle.cancel("enough")
+    return handle
+
+
 async def cancelled_by_engine(client: Client) -> temporal.RunHandle[str]:
     """Cancel a blocked run by the engine's own means."""
     handle = await _begun(client, kept.KeptPeople, "cancelled-by-engine")
@@ -98,6 +110,7 @@ SCENARIOS: dict[str, Scenario] = {
     "long": long,
     "answers": answers,
     "cancelled": cancelled,
+    "cancelled-at-work": cancelled_at_work,
     "cancelled-by-engine": cancelled_by_engine,
 }
 

@@ -115,5 +115,16 @@ class KeptFailure(temporal.RunWorkflow):
     )
 
 
-KEPT = (KeptTools, KeptPeople, KeptLosses, KeptLong, KeptFailure)
+class KeptCrowd(temporal.RunWorkflow):
+    """Many calls that are at work when the run is cancelled."""
+
+    agent = sf.Agent(
+        model=ScriptedModel(
+            [reply(*(call(hang, {"place": f"{n}"}) for n in range(8)))], by_step=True
+        ),
+        tools=[hang],
+    )
+
+
+KEPT = (KeptTools, KeptPeople, KeptLosses, KeptLong, KeptFailure, KeptCrowd)
 """All of them."""

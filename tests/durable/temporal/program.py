@@ -81,6 +81,13 @@ class Renewed(temporal.RunWorkflow):
     engine = temporal.EngineOptions(history_events=30, piece_bytes=1_000)
 
 
+class Brief(temporal.RunWorkflow):
+    """Would like its histories shorter than anything that can be in them."""
+
+    agent = Traveller.agent_of()
+    engine = temporal.EngineOptions(history_events=1)
+
+
 # --- people and clients -----------------------------------------------------------------------
 
 

@@ -6,9 +6,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from temporalio.client import Client, WorkflowFailureError, WorkflowUpdateFailedError
+from temporalio.client import WorkflowFailureError, WorkflowUpdateFailedError
 from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
-from temporalio.worker import Worker
 
 import stepfold as sf
 from stepfold.durable import temporal
@@ -22,6 +21,7 @@ from tests.durable.temporal.program import (
     HOUR,
     SEEN,
     Boss,
+    Brief,
     Crowd,
     Hooked,
     Hurried,
@@ -231,6 +231,19 @@ async def test_a_blocked_run_can_be_cancelled(serve: Serve) -> None:
     assert run.end == sf.Cancelled("cancelled by the engine")
 
 
+async def test_a_worker_that_is_shut_down_in_order_gives_its_calls_up(serve: Serve) -> None:
+    world = World()
+    async with serve(temporal.serve(Patient, deps=world)) as serving:
+        handle = await serving.start(Patient)
+        await world.begun.wait()
+    async with serve(temporal.serve(Patient, deps=World()), queue=serving.queue):
+        run = await handle.result()
+
+    assert world.cancelled == ["a"]
+    assert run.unwrap() == "Two."
+    assert [error.kind for error in run.steps[0].tool_errors] == ["interrupted"]
+
+
 # --- time -------------------------------------------------------------------------------------
 
 
@@ -296,6 +309,14 @@ async def test_a_long_run_goes_on_in_new_histories(serve: Serve) -> None:
     assert ended.HasField("workflow_execution_continued_as_new_event_attributes")
     assert len(first.events) < 60
     assert len(last.events) < 60
+
+
+async def test_each_history_gets_the_run_on_however_short_it_is(serve: Serve) -> None:
+    async with serve(temporal.serve(Brief)) as serving:
+        handle = await serving.start(Brief)
+        run = await handle.result()
+
+    assert run.unwrap() == "Done."
 
 
 async def test_pieces_of_a_history_are_sent_as_they_were(serve: Serve) -> None:
@@ -422,11 +443,7 @@ async def test_a_worker_with_another_program_leaves_a_run_to_those_that_have_it(
     async with serve(temporal.serve(Stranger)) as serving:
         handle = await serving.start(Traveller)
         failure = await failed_task(handle)
-    plugin = temporal.plugin(temporal.serve(Traveller))
-    client = await Client.connect(
-        serving.client.service_client.config.target_host, plugins=[plugin]
-    )
-    async with Worker(client, task_queue=serving.queue):
+    async with serve(temporal.serve(Traveller), queue=serving.queue):
         run = await handle.result()
 
     assert "the run was not begun with the program of this worker" in failure

@@ -71,8 +71,7 @@ class WorkflowClock:
 
     async def sleep_until(self, instant: Instant, /) -> None:
         """Let a timer of the engine run until then."""
-        left = instant - self.now()
-        if left > 0:
+        while (left := instant - self.now()) > 0:
             await workflow.sleep(timedelta(microseconds=-(-left // 1000)))
 
 
@@ -93,7 +92,7 @@ class Execution:
         self._limits: Final[TimeLimits | None] = limits_of(program.timeouts, self._clock)
         self._places: Final = None if concurrency is None else asyncio.Semaphore(concurrency)
         self._owed: Final[deque[Command]] = deque()
-        self._tasks: Final[set[asyncio.Task[None]]] = set()
+        self._tasks: Final[dict[asyncio.Task[None], None]] = {}  # in their order on each replay
         self._alarm: asyncio.Task[None] | None = None
         self._alarm_at: Instant | None = None
         self._fault: BaseException | None = None
@@ -112,6 +111,7 @@ class Execution:
         is_allowed = options.allow_other_program and begun_with[1] == RULES
         self._other: Final = None if is_allowed else unlike(program, *begun_with)
         self.state: LoopState = first.state
+        self._first: Final = first.state
         self._owed.extend(first.commands)
         if self._limits is not None:
             if kind == _HEADER:
@@ -189,8 +189,8 @@ class Execution:
 
         Raises:
             ContinueAsNewError: the history is long; the engine begins another one.
-            ApplicationError: a worker cannot carry out the program.
-        OtherProgramError: this worker has another program than the run was begun with.
+                ApplicationError: a worker cannot carry out the program.
+            OtherProgramError: this worker has another program than the run was begun with.
         """
         self._require_same_program()
         while not isinstance(self.state.phase, Done):
@@ -216,6 +216,8 @@ class Execution:
 
     def _is_long(self) -> bool:
         info = workflow.info()
+        if self.state is self._first:
+            return False  # each history gets the run on, however short it has to be
         if info.is_continue_as_new_suggested():
             return True
         return info.get_current_history_length() >= self._options.history_events
@@ -231,8 +233,8 @@ class Execution:
 
     def _start(self, command: Command) -> None:
         task = asyncio.create_task(self._carry_out(command))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks[task] = None
+        task.add_done_callback(self._tasks.pop)
 
     async def _carry_out(self, command: Command) -> None:
         try:
