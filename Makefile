@@ -14,7 +14,7 @@ export NO_MKDOCS_2_WARNING := 1
 APART := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check lint types api contracts test test-examples test-properties test-wire test-versions nightly kill kill-workers bench docs stubs clean
+.PHONY: help demo check lint types api contracts test test-examples test-properties test-wire test-versions nightly mutants kill kill-workers bench docs stubs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +45,7 @@ types: $(READY)
 
 api: $(READY)
 	$(RUN) tests.contracts.snapshot --check
+	$(RUN) tests.contracts.breaks
 
 contracts: $(READY)
 	$(RUN) pytest -q tests/contracts
@@ -85,6 +86,9 @@ kill-workers: $(READY) ## Kill workers that share the runs of one PostgreSQL
 
 bench: $(READY) ## What the loop costs beside a bare loop (PEERS=1: and beside others)
 	$(RUN) tests.bench
+
+mutants: $(READY) ## Do the tests of floors 1 and 2 bite? make mutants PATHS=loop SINCE=main MINUTES=60
+	$(RUN) tests.mutants $(PATHS) $(if $(SINCE),--since $(SINCE)) --minutes $(or $(MINUTES),60)
 
 docs: $(READY) ## Build the documentation into site/
 	$(RUN) mkdocs build --strict

@@ -6,7 +6,10 @@
 - both checkers over the typing tests against the snapshot in `stubs/`, which must give the same
   verdicts as the source: each negative line carries the error it must raise, and an ignore that
   is not needed is an error;
-- stubtest, which compares the snapshot with the package as it runs.
+- stubtest, which compares the snapshot with the package as it runs;
+- both checkers over the typing tests without their ignores: what a user reads for each mistake is
+  short enough to be read. Of pyright the first two lines count, which hold the two types; the rest
+  is its derivation. A line may be marked `# long: reason`, and must need it.
 """
 
 import ast
@@ -17,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -29,7 +32,16 @@ SNAPSHOT = ROOT / "stubs"
 TYPING_TESTS = ROOT / "tests" / "typing"
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]
 
+LONGEST = 400
+"""Characters of a message, or of the first two lines of one of pyright."""
+
 Value = str | bool | list[str]
+Process = subprocess.CompletedProcess[str]
+
+
+def _errors(ran: Process) -> str | None:
+    """What a checker complains of; None if it is content."""
+    return ran.stdout + ran.stderr if ran.returncode else None
 
 
 @frozen
@@ -38,6 +50,9 @@ class Run:
 
     title: str
     command: tuple[str | Path, ...]
+    cwd: Path = ROOT
+    complaint: Callable[[Process], str | None] = _errors
+    """What is wrong with what it said, if anything is."""
 
 
 def runs(folder: Path) -> Iterator[Run]:
@@ -78,6 +93,73 @@ def runs(folder: Path) -> Iterator[Run]:
     }
     pyright.write_text(json.dumps(SETTINGS["pyright"] | views))
     yield Run("pyright against the snapshot", (*_module("pyright"), "--project", pyright))
+
+
+def readable(folder: Path) -> Iterator[Run]:
+    """List the runs over the typing tests without their ignores."""
+    copies = folder / "tests" / "typing"
+    copies.mkdir(parents=True)
+    for path in TYPING_TESTS.glob("*.py"):
+        (copies / path.name).write_text(IGNORE.sub("", path.read_text("utf-8")), "utf-8")
+    settings = _mypy(folder / "messages.toml", mypy_path=str(ROOT / "src"))
+    yield Run(
+        "messages of mypy",
+        (*_module("mypy"), "--config-file", settings, "--output", "json", "tests/typing"),
+        cwd=folder,
+        complaint=lambda ran: _unreadable("mypy", _said_by_mypy(ran.stdout)),
+    )
+    pyright = folder / "messages.json"
+    views = {
+        "include": ["tests/typing"],
+        "extraPaths": [str(ROOT / "src")],
+        "venvPath": str(ROOT),
+    }
+    pyright.write_text(json.dumps(SETTINGS["pyright"] | views))
+    yield Run(
+        "messages of pyright",
+        (*_module("pyright"), "--project", pyright, "--outputjson"),
+        cwd=folder,
+        complaint=lambda ran: _unreadable("pyright", _said_by_pyright(ran.stdout)),
+    )
+
+
+IGNORE = re.compile(r"  # (type|pyright): ignore\[[^]]*\]")
+
+Place = tuple[str, int]
+
+
+def _said_by_mypy(output: str) -> Iterator[tuple[Place, str]]:
+    for line in output.splitlines():
+        said = json.loads(line)
+        yield (Path(said["file"]).name, said["line"]), said["message"]
+
+
+def _said_by_pyright(output: str) -> Iterator[tuple[Place, str]]:
+    for said in json.loads(output)["generalDiagnostics"]:
+        place = (Path(said["file"]).name, said["range"]["start"]["line"] + 1)
+        yield place, "\n".join(said["message"].splitlines()[:2])
+
+
+def _unreadable(checker: str, said: Iterator[tuple[Place, str]]) -> str | None:
+    """Compare what was said with the marks: which lines say too much, and which say nothing."""
+    lines = {
+        (path.name, number): line
+        for path in TYPING_TESTS.glob("*.py")
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+    }
+    longest = dict.fromkeys(lines, "")
+    for place, message in said:
+        longest[place] = max(longest[place], message, key=len)
+    wrong = []
+    for (name, number), line in lines.items():
+        message = longest[name, number]
+        if f"# {'type' if checker == 'mypy' else checker}: ignore[" in line and not message:
+            wrong.append(f"{name}:{number}: says nothing without its ignore")
+        elif len(message) > LONGEST and f"# long: {checker}" not in line:
+            wrong.append(f"{name}:{number}: {len(message)} of {LONGEST} characters: {message}")
+        elif len(message) <= LONGEST and f"# long: {checker}" in line:
+            wrong.append(f"{name}:{number}: is not long, with {len(message)} characters")
+    return "\n".join(wrong) or None
 
 
 def _unknown_to_stubtest() -> Iterator[str]:
@@ -123,19 +205,21 @@ def _toml(table: Mapping[str, Value]) -> Iterator[str]:
         yield f"{key} = {json.dumps(value)}"
 
 
-def _ask(run: Run) -> tuple[Run, subprocess.CompletedProcess[str]]:
-    return run, subprocess.run(run.command, cwd=ROOT, capture_output=True, text=True, check=False)
+def _ask(run: Run) -> tuple[Run, str | None]:
+    ran = subprocess.run(run.command, cwd=run.cwd, capture_output=True, text=True, check=False)
+    return run, run.complaint(ran)
 
 
 def main() -> int:
     """Run all, two at a time, and print what each says."""
     failed = 0
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
-        for run, ran in pool.map(_ask, list(runs(Path(folder)))):
-            print(f"{run.title}: {'failed' if ran.returncode else 'ok'}")
-            if ran.returncode:
+        listed = [*runs(Path(folder)), *readable(Path(folder))]
+        for run, complaint in pool.map(_ask, listed):
+            print(f"{run.title}: {'ok' if complaint is None else 'failed'}")
+            if complaint is not None:
                 failed += 1
-                print(ran.stdout, ran.stderr, sep="")
+                print(complaint)
     return failed
 
 

@@ -74,7 +74,7 @@ async def running() -> None:
     await hooked.generate("go")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
 
 
-sf.Agent(model=model, deps_type=Deps, tool_approval=forgetful)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+sf.Agent(model=model, deps_type=Deps, tool_approval=forgetful)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # long: mypy writes out the decisions
 sf.Agent(model=model, stop_check=always)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 sf.Agent(model=model, stop_when=out_of_money)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 

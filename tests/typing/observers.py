@@ -49,4 +49,4 @@ async def running() -> None:
 
 
 sf.on(sf.notes.StepStarted, finished)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType, reportCallIssue]
-sf.on(int, print)  # type: ignore[type-var]  # pyright: ignore[reportArgumentType, reportCallIssue]
+sf.on(int, print)  # type: ignore[type-var]  # pyright: ignore[reportArgumentType, reportCallIssue]  # long: pyright lists what can be told

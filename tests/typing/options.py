@@ -91,7 +91,7 @@ def an_agent_refuses() -> None:
     sf.Agent(model=model, fallback_models="acme/small", limits=sf.Limits(5))  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
     sf.Agent(model=model, fallback_models=[7])  # type: ignore[list-item]  # pyright: ignore[reportArgumentType]
     sf.Agent(model=model, active_tools=[7])  # type: ignore[list-item]  # pyright: ignore[reportArgumentType]
-    sf.Agent(model=model, tool_order=[print])  # type: ignore[list-item]  # pyright: ignore[reportArgumentType]
+    sf.Agent(model=model, tool_order=[3])  # type: ignore[list-item]  # pyright: ignore[reportArgumentType]
     sf.Agent(model=model, steering=sf.Steering())  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
     sf.Agent(model=model, retry=3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     sf.Agent(model=model, tool_choice={"name": "double"})  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
@@ -173,7 +173,7 @@ async def the_functions_refuse(deps: Deps) -> None:
     await sf.generate_text("go")  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
     await sf.generate_text("go", model=model, prepare_step=prepare)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     await sf.generate_text("go", model=model, deps=deps, prepare_step=prepare)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
-    await sf.generate_text("go", model=model, transform=sf.smooth_stream())  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
+    await sf.generate_text("go", model=model, transform=sf.smooth_stream())  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]  # long: mypy writes out the parts
     await sf.generate_text("go", model=model, tools=[look])  # type: ignore[list-item]  # pyright: ignore[reportArgumentType]
 
 

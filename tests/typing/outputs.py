@@ -142,6 +142,6 @@ assert_type(
     sf.RunStream[sf.JsonValue],
 )
 
-single.stream("Go.", transform=of_text)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-single.stream("Go.", transform=sf.smooth_stream)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+single.stream("Go.", transform=of_text)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # long: mypy writes out the parts
+single.stream("Go.", transform=sf.smooth_stream)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # long: mypy writes out the parts
 sf.smooth_stream(chunking="letter")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
