@@ -2,6 +2,9 @@
 
 import pytest
 
+# Projects of their own: tests/contracts/ installs them and runs their tests.
+collect_ignore = ["fixtures"]
+
 
 @pytest.fixture(scope="module", params=["asyncio", "trio"])
 def anyio_backend(request: pytest.FixtureRequest) -> str:
