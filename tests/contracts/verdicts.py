@@ -58,9 +58,8 @@ class Run:
 def runs(folder: Path) -> Iterator[Run]:
     """List the runs, writing their configurations into a folder."""
     plugin = _mypy(folder / "plugin.toml", plugins=["returns.contrib.mypy.returns_plugin"])
-    yield Run(
-        "mypy with the returns plugin", (*_module("mypy"), "--config-file", plugin, TYPING_TESTS)
-    )
+    with_plugin = (*_module("mypy"), "--config-file", plugin, "src", TYPING_TESTS)
+    yield Run("mypy with the returns plugin", with_plugin)
 
     # Stub files have no comments, hence none of the ignores that the source explains: what they
     # say is judged by the tests, and what is wrong in itself by the runs over the source.

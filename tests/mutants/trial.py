@@ -40,20 +40,17 @@ FLOORS: Final = ("values", "schema", "loop", "codec")
 SUITES: Final = (
     *(f"tests/{room}" for room in FLOORS),
     "tests/regressions",
-    "tests/testing",
+    "tests/testing/test_exploration.py",
+    "tests/testing/test_laws.py",
     "properties",
 )
 """All that tries floors 1 and 2 without the shell around them, and the laws."""
 BESIDE: Final = (
-    "properties/test_*_chunking.py",
-    "properties/test_embedding*.py",
-    "properties/test_mutated_streams.py",
-    "properties/test_performance.py",
-    "properties/test_pipelines.py",
-    "properties/test_transitions.py",
-    "tests/testing/conformance/*",
+    *("*_chunking", "chaos", "embedding*", "emulate_tools", "journals", "mid_stream"),
+    *("middleware_*", "mutated_streams", "network_guard", "observers", "performance", "pipelines"),
+    *("schema_documents", "scripts", "transforms", "transitions"),
 )
-"""What is about floors above, or takes long and holds what others hold in less."""
+"""The properties that are about floors above, or take long to hold what others hold in less."""
 
 MEMORY: Final = 4 << 30
 KEPT: Final = ROOT / ".mutants" / "reach.json"
@@ -268,7 +265,7 @@ def collected(use: Callable[[Trials], None], at_most: float) -> None:
     if not plugin.is_traced:
         sys.settrace(_noting(plugin.importing))
     quiet = ("-s", "-p", "no:terminal", "-p", "no:cacheprovider")
-    beside = (f"--ignore-glob={ROOT}/{it}" for it in BESIDE)
+    beside = (f"--ignore-glob={ROOT}/properties/test_{it}.py" for it in BESIDE)
     status = pytest.main([*quiet, *beside, *SUITES], [plugin])
     if not plugin.is_done:
         raise RuntimeError(f"pytest did not come to its tests: {status!r}")
@@ -326,10 +323,14 @@ def _places(called: Called) -> Iterator[str]:
             yield place_of(code.co_filename, code.co_qualname.partition(".<locals>")[0])
 
 
+def _files(suite: Path) -> list[Path]:
+    return sorted(suite.rglob("*.py")) if suite.is_dir() else [suite]
+
+
 def _digests() -> Mapping[str, str]:
     """Of all source of floors 1 and 2, and of each file of the tests."""
     rooms = [path for room in FLOORS for path in sorted((PACKAGE / room).glob("*.py"))]
-    files = [path for suite in SUITES for path in sorted((ROOT / suite).rglob("*.py"))]
+    files = [path for suite in SUITES for path in _files(ROOT / suite)]
     shared = [path for path in files if not path.name.startswith("test_")]
     of_all = b"\0".join(path.read_bytes() for path in (*rooms, *shared))
     return {"": hashlib.sha256(of_all).hexdigest()} | {
