@@ -66,6 +66,20 @@ async def test_an_id_is_used_once(serve: Serve) -> None:
             await serving.start(Traveller, id=handle.id)
 
 
+async def test_the_engine_is_told_what_it_shall_know_of_a_workflow(serve: Serve) -> None:
+    async with serve(temporal.serve(Traveller)) as serving:
+        handle = await serving.start(
+            Traveller, memo={"customer": "Ann"}, execution_timeout=600.0, task_timeout=5.0
+        )
+        await handle.result()
+        described = await handle.workflow.describe()
+
+    assert await described.memo() == {"customer": "Ann"}
+    config = described.raw_description.execution_config
+    assert config.workflow_execution_timeout.ToTimedelta() == timedelta(seconds=600)
+    assert config.default_workflow_task_timeout.ToTimedelta() == timedelta(seconds=5)
+
+
 async def test_a_wrong_prompt_is_refused_before_anything_begins(serve: Serve) -> None:
     async with serve(temporal.serve(Traveller)) as serving:
         with pytest.raises(sf.UsageError, match="prompt"):
