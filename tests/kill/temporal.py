@@ -30,7 +30,7 @@ from stepfold.durable import temporal
 from stepfold.testing import laws
 from tests.durable.temporal._server import temporal_server
 from tests.durable.temporal.corpus import histories_of
-from tests.kill.program import agent_of, started_in
+from tests.kill.program import STEPS, agent_of, started_in
 from tests.kill.temporal_program import WORLD, Killed, KilledCareless
 
 QUEUE = "killed"
@@ -39,6 +39,7 @@ WORKERS = 2
 
 _TOOL, _MODEL = ".run_tool", ".call_model"
 _ASKED_AGAIN = "a model"
+_MUST_NOT_RUN_TWICE = {f"{letter}{step}" for letter in "bd" for step in range(STEPS)}
 _CALLS = "abcd"  # the calls of a step, by index
 
 
@@ -61,7 +62,12 @@ async def work(address: str) -> None:
     plugin = temporal.plugin(temporal.serve(Killed), temporal.serve(KilledCareless))
     client = await Client.connect(address, plugins=[plugin])
     soon = timedelta(seconds=0.3)
-    async with Worker(client, task_queue=QUEUE, sticky_queue_schedule_to_start_timeout=soon):
+    async with Worker(
+        client,
+        task_queue=QUEUE,
+        max_heartbeat_throttle_interval=soon,
+        sticky_queue_schedule_to_start_timeout=soon,
+    ):
         await asyncio.Event().wait()
 
 
@@ -143,6 +149,8 @@ def faults_of(folder: Path, name: str, undisturbed: sf.LoopState) -> list[str]:
     given_up -= asked_again
     if interrupted != given_up:
         faults.append(f"closed as interrupted: {sorted(interrupted)}, lost: {sorted(given_up)}")
+    if not interrupted <= _MUST_NOT_RUN_TWICE:
+        faults.append(f"interrupted though it may run again: {sorted(interrupted)}")
     try:
         # What an attempt at a model has used is not known if its worker is lost.
         laws.resumed_run_is_the_same(undisturbed, state, frozenset(interrupted | asked_again))

@@ -11,7 +11,7 @@ from tests.kill.program import STEPS, agent_of, replies_of
 WORLD = Path("world")
 """Where tools note what they do: in the folder in which a worker was started."""
 
-SOON = temporal.EngineOptions(heartbeat_seconds=0.8, history_events=300)
+SOON = temporal.EngineOptions(heartbeat_seconds=1.0, attempts=100, history_events=300)
 """Lost workers are found out soon, and a run has several histories."""
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import timedelta
 from typing import TypeAlias, TypeVar
 from uuid import uuid4
 
@@ -70,7 +71,8 @@ def serve(temporal_address: str) -> Serve:
         plugin = temporal.plugin(*served, storage=storage)
         client = await Client.connect(temporal_address, plugins=[plugin])
         name = f"queue-{uuid4()}" if queue is None else queue
-        async with Worker(client, task_queue=name):
+        soon = timedelta(seconds=0.3)
+        async with Worker(client, task_queue=name, max_heartbeat_throttle_interval=soon):
             yield Serving(client, name)
 
     return serving

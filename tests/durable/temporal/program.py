@@ -15,7 +15,7 @@ from stepfold.loop.events import StepPlan
 from stepfold.testing import ScriptedModel, call, reply
 from stepfold.values import ModelErrorReason, ModelReply, ModelRequest
 
-QUICK = temporal.EngineOptions(heartbeat_seconds=1.0)
+QUICK = temporal.EngineOptions(heartbeat_seconds=1.5)
 """Lost workers are found out soon."""
 
 HOUR = 3_600 * 1_000_000_000

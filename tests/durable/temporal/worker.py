@@ -23,8 +23,13 @@ async def main(address: str, queue: str, world: Path) -> None:
         temporal.serve(Speaker, channel=channel),
     )
     client = await Client.connect(address, plugins=[temporal.plugin(*served)])
-    soon = timedelta(seconds=0.5)
-    async with Worker(client, task_queue=queue, sticky_queue_schedule_to_start_timeout=soon):
+    soon = timedelta(seconds=0.3)
+    async with Worker(
+        client,
+        task_queue=queue,
+        max_heartbeat_throttle_interval=soon,
+        sticky_queue_schedule_to_start_timeout=soon,
+    ):
         (world / f"ready-{os.getpid()}").touch()
         await asyncio.Event().wait()
 
