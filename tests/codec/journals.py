@@ -1,11 +1,9 @@
-"""Runs whose journals are kept for ever, and what writes them down.
+"""Runs whose journals are kept for ever, for each version of the format and of the rules of `step`.
 
-`python -m tests.codec.journals` adds those that are new, for this version of the format and of the
-rules of `step`. Files that are there are never touched: a run that would be written otherwise than
-it was is a change of the format or of the rules, and has to be one (`CURRENT_VERSION`, `RULES`).
+A run that would be written otherwise than it was is a change of the format or of the rules, and has
+to be one (`CURRENT_VERSION`, `RULES`).
 """
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -153,18 +151,16 @@ def file_of(name: str) -> Path:
     return HERE / f"{name.replace(' ', '-')}.jsonl"
 
 
-def main() -> None:
-    """Add the files that are not there yet."""
-    HERE.mkdir(parents=True, exist_ok=True)
+def add_journals(folder: Path) -> list[str]:
+    """Write the journals that are not there yet; says what became of each."""
+    folder.mkdir(parents=True, exist_ok=True)
+    told: list[str] = []
     for name, kept in RUNS.items():
-        path = file_of(name)
+        path = folder / file_of(name).name
         if path.exists():
-            told = "kept" if path.read_bytes() == written(kept) else "KEPT, and it would differ"
+            is_same = path.read_bytes() == written(kept)
+            told.append(f"{'kept' if is_same else 'KEPT, and it would differ'}: {path.name}")
         else:
             path.write_bytes(written(kept))
-            told = "added"
-        sys.stdout.write(f"{told}: {path.parent.name}/{path.name}\n")
-
-
-if __name__ == "__main__":
-    main()
+            told.append(f"added: {path.name}")
+    return told

@@ -2,7 +2,7 @@
 
 `tests/data/codec/journals/` holds a folder for each version of the format and of the rules: a
 header, entries and the state that was reached, one document a line.
-`python -m tests.codec.journals` adds files, and touches none.
+`python -m tests.codec.corpus` adds files, and touches none.
 """
 
 from pathlib import Path
@@ -15,7 +15,7 @@ from stepfold.loop import RULES, Done, JournalEntry, JournalHeader, LoopState, R
 from stepfold.loop.commands import Command
 from stepfold.loop.events import Event
 from stepfold.values import Failure, Success
-from tests.codec.journals import FOLDER, RUNS, file_of, main, written
+from tests.codec.journals import FOLDER, RUNS, add_journals, file_of, written
 
 FILES = sorted(FOLDER.glob("*/*.jsonl"))
 BY_FILE = {file_of(name).name: kept for name, kept in RUNS.items()}
@@ -44,7 +44,7 @@ def test_journals_are_replayed_for_ever(path: Path) -> None:
 def test_journals_of_today_are_kept_and_written_alike(name: str) -> None:
     assert file_of(name).read_bytes() == written(RUNS[name]), (
         "this run is written or decided otherwise than before: that is a new version of the "
-        "format or of the rules; then python -m tests.codec.journals keeps it beside the old"
+        "format or of the rules; then python -m tests.codec.corpus keeps it beside the old"
     )
 
 
@@ -67,15 +67,12 @@ def test_journals_hold_every_kind_of_event_command_and_end() -> None:
     assert any(isinstance(state.phase, Resting) for _, _, state in found)  # which is Blocked
 
 
-def test_files_that_are_there_are_not_touched(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("tests.codec.journals.HERE", tmp_path / "now")
-    main()
+def test_files_that_are_there_are_not_touched(tmp_path: Path) -> None:
+    add_journals(tmp_path / "now")
     kept = tmp_path / "now" / "text.jsonl"
     assert kept.read_bytes() == written(RUNS["text"])
 
     kept.write_bytes(b"old\n")
-    main()
+    told = add_journals(tmp_path / "now")
     assert kept.read_bytes() == b"old\n"
-    assert "KEPT, and it would differ: now/text.jsonl" in capsys.readouterr().out
+    assert told[:2] == ["KEPT, and it would differ: text.jsonl", "kept: tools.jsonl"]
