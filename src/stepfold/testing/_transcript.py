@@ -3,11 +3,12 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import unified_diff
+from itertools import groupby
 from pathlib import Path
 from typing import Final, final
 
 from stepfold.agent import Run
-from stepfold.loop.notes import Note
+from stepfold.loop.notes import Note, ToolFinished
 from stepfold.shell import EventHappened, Observation
 from stepfold.testing._words import words_of_note, words_of_part, words_of_request
 from stepfold.values import (
@@ -28,13 +29,13 @@ REWRITE: Final = "pytest --rewrite-transcripts"
 def transcript(run: Run[object], *, notes: Sequence[Note] = ()) -> str:
     """A run as text: its messages, steps, notes, end and usage, without times.
 
-    Equal runs have equal transcripts, whatever the runs are called. `notes` are those that an
-    observer was told of, such as a `Transcript`.
+    Equal runs have equal transcripts, whatever they are called, and in whatever order tools of a
+    step have ended. `notes` are those that an observer was told of, such as a `Transcript`.
     """
     lines = [
         *_section("messages", (line for it in run.messages for line in _message(it))),
         *_section("steps", _steps(run)),
-        *_section("notes", map(words_of_note, notes)),
+        *_section("notes", map(words_of_note, _in_call_order(notes))),
         *_section("warnings", (f"{it.kind}: {it.subject}, {it.message}" for it in run.warnings)),
         *_section("end", _end(run)),
         *_section("usage", (_usage(run.usage, run.cost),)),
@@ -95,6 +96,17 @@ class Transcript:
             )
             msg = f"the run is not the one at {self._path}; if it shall be: {REWRITE}\n{diff}"
             raise AssertionError(msg)
+
+
+def _in_call_order(notes: Sequence[Note]) -> Iterator[Note]:
+    """The notes; of tools that ran side by side in the order of their calls, not of their ends."""
+    for is_end, several in groupby(notes, lambda note: isinstance(note, ToolFinished)):
+        found = list(several)
+        yield from sorted(found, key=_call_of) if is_end else found
+
+
+def _call_of(note: Note) -> tuple[int, int]:
+    return (note.key.step, note.key.index) if isinstance(note, ToolFinished) else (0, 0)
 
 
 def _section(title: str, lines: Iterable[str]) -> list[str]:
