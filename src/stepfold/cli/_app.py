@@ -305,7 +305,7 @@ JournalFile = Annotated[
     ),
 ]
 ProgramName = Annotated[
-    str, typer.Option("--program", metavar="MODULE:NAME", help="An sf.Agent, or an sf.Program.")
+    str, typer.Option("--program", metavar="MODULE:NAME", help="An Agent, a Program or a Stage.")
 ]
 
 Redact = Annotated[
@@ -320,7 +320,7 @@ def _inspect(
     events: Annotated[bool, typer.Option("--events", help="Show every event, too.")] = False,
     redact: Redact = False,
 ) -> None:
-    """Show the steps of a recorded run: parts, tokens, cost and times. Needs no program."""
+    """Show the steps of a recorded run, or the stages of a pipeline's. Needs no program."""
     from stepfold.cli._journals import inspect_file
 
     _ended(lambda screen: inspect_file(file, screen, shows_events=events, redacts=redact))
@@ -350,7 +350,9 @@ def _replay(
 def _fork(
     *,
     file: JournalFile,
-    at: Annotated[int, typer.Option("--at", metavar="N", help="After which record: see inspect.")],
+    at: Annotated[
+        str, typer.Option("--at", metavar="N", help="A record, or a stage: see inspect.")
+    ],
     program: ProgramName,
     new: Annotated[
         str | None, typer.Option("--run", metavar="NAME", help="The fork's name; RUN-N by default.")

@@ -6,6 +6,13 @@ from pathlib import Path
 from typing import Final
 
 from stepfold.agent import Agent
+from stepfold.cli._kept_pipelines import (
+    fork_pipeline,
+    kept_pipeline,
+    refuse_pipeline,
+    replay_pipeline,
+    show_pipeline,
+)
 from stepfold.cli._named import kind_of, object_named
 from stepfold.cli._screen import Screen, shortened
 from stepfold.cli._view import call_text, outcome_text
@@ -94,6 +101,7 @@ def redact_file(file: str, output: str, screen: Screen) -> int:
     Raises:
         UsageError: the file is no journal, or there is such a file as the other.
     """
+    refuse_pipeline(file, "redact")
     recording = redacted(_recording(file))
     try:
         write_recording(recording, output)
@@ -111,6 +119,10 @@ def inspect_file(file: str, screen: Screen, *, shows_events: bool, redacts: bool
     Raises:
         UsageError: the file is no journal.
     """
+    pipeline = kept_pipeline(file)
+    if pipeline is not None:
+        show_pipeline(pipeline, screen, shows_events=shows_events, redacts=redacts)
+        return 0
     recording = _recording(file)
     if redacts:
         recording = redacted(recording)
@@ -259,6 +271,9 @@ def replay_file(file: str, program: str, screen: Screen, *, allows_other: bool) 
     Raises:
         UsageError: the file is no journal, or there is no such program.
     """
+    pipeline = kept_pipeline(file)
+    if pipeline is not None:
+        return replay_pipeline(pipeline, program, screen)
     recording = _recording(file)
     decided = program_named(program)
     match replayed(decided, recording, allow_other_program=allows_other):
@@ -280,18 +295,22 @@ def replay_file(file: str, program: str, screen: Screen, *, allows_other: bool) 
 # --- fork -------------------------------------------------------------------------------------
 
 
-def fork_file(file: str, program: str, screen: Screen, *, at: int, new: str | None) -> int:
+def fork_file(file: str, program: str, screen: Screen, *, at: str, new: str | None) -> int:
     """Write a fork beside a journal; `resume` takes it on.
 
     Raises:
         UsageError: the file is no journal, there is no such program, or it cannot be forked there.
     """
+    number = int(at) if at.isdecimal() else 0
+    pipeline = kept_pipeline(file)
+    if pipeline is not None:
+        return fork_pipeline(pipeline, file, program, screen, at=number or at, new=new)
     recording = _recording(file)
     name = new or f"{recording.run.run}-{at}"
-    if not 0 < at <= recording.run.version:
+    if not 0 < number <= recording.run.version:
         raise UsageError(f"--at {at}: expected a record from 1 to {recording.run.version}")
     try:
-        path = fork_recording(program_named(program), file, name, at=at)
+        path = fork_recording(program_named(program), file, name, at=number)
     except JournalError as error:
         raise UsageError(str(error)) from error
     folder = str(path.parent)
@@ -313,6 +332,7 @@ def view_file(
         UsageError: the file is no journal, there is no such program, or the page cannot be
             written.
     """
+    refuse_pipeline(file, "view")
     recording = _recording(file)
     states: list[LoopState] = []
     code = 0

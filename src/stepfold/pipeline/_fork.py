@@ -15,7 +15,7 @@ from stepfold.pipeline._reader import Reader, Refit, refitted
 from stepfold.pipeline._state import PipelineState
 from stepfold.pipeline._wiring import Op, Wiring
 from stepfold.pipeline.events import StageKey
-from stepfold.ports import JournalConflict, JournalError, JournalRecord, JournalStore, RunStatus
+from stepfold.ports import JournalError, JournalRecord, JournalStore, RunStatus
 from stepfold.values import Failure, Outcome, Success, UsageError
 
 
@@ -69,7 +69,7 @@ async def fork(
     """Make a run of the beginning of another one."""
     lines = await read_lines(journal, run_id)
     reader = Reader(run_id, wiring, boundaries_of(node, wiring))
-    kept, key = _place_of(at, [reader.record(line) for line in lines], run_id)
+    kept, key = _place_of(at, [reader.record(line) for line in lines])
     parted = reader.begin(lines[0]) or _parted(reader, lines[1:kept])
     if parted is not None:
         raise UsageError(
@@ -106,17 +106,16 @@ async def fork(
 
 
 def _place_of(
-    at: int | str, records: Sequence[Mapping[str, object]], run: str
+    at: int | str, records: Sequence[Mapping[str, object]]
 ) -> tuple[int, StageKey | None]:
     """After how many records, and which stage is meant, if one was named.
 
     Raises:
-        JournalError: there are not so many records.
-        UsageError: there is no such stage.
+        UsageError: there are not so many records, or there is no such stage.
     """
     if isinstance(at, int):
         if not 0 < at <= len(records):
-            raise JournalError(JournalConflict(run, at, len(records)))
+            raise UsageError(f"fork, at: expected a record from 1 to {len(records)}, got {at}")
         return at, None
     for record in records:
         if record.get("stage") == at:

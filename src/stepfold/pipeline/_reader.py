@@ -281,7 +281,7 @@ class Reader:
         key = self._key(record)
         strand = strand_at(self.state, key)
         if strand is None:
-            raise _PartedError(f"stage {key} to be open", "it is not")
+            raise _PartedError(f"the stage {record.get('stage', key)} to be open", "it is not")
         title = self._wiring.code[strand.at].title
         if record.get("stage", title) != title:
             raise _PartedError(f"the stage {record['stage']}", f"the stage {title}")

@@ -5,7 +5,7 @@ from stepfold.durable._fork import fork, fork_recording
 from stepfold.durable._journal import RunJournal
 from stepfold.durable._memory import MemoryStore
 from stepfold.durable._page import page_of
-from stepfold.durable._recorded import read_recording, record, write_recording
+from stepfold.durable._recorded import read_recording, record, stored_in, write_recording
 from stepfold.durable._recording import (
     Recording,
     explained,
@@ -49,6 +49,7 @@ __all__ = (
     "resume",
     "run",
     "spans_of",
+    "stored_in",
     "take_over",
     "write_recording",
 )

@@ -4,7 +4,7 @@ from os import PathLike
 from stepfold.durable._journal import RunJournal
 from stepfold.durable._recording import Recording
 from stepfold.durable._seal import Seal
-from stepfold.ports import JournalDamaged, JournalMissing
+from stepfold.ports import JournalDamaged, JournalMissing, StoredJournal
 from stepfold.values import Outcome
 
 @asynccontextmanager
@@ -14,6 +14,9 @@ def record(
 def read_recording(
     path: str | PathLike[str], *, seal: Seal | None = None
 ) -> Outcome[Recording, JournalMissing | JournalDamaged]: ...
+def stored_in(
+    path: str | PathLike[str],
+) -> Outcome[StoredJournal, JournalMissing | JournalDamaged]: ...
 def write_recording(
     recording: Recording, path: str | PathLike[str], *, seal: Seal | None = None
 ) -> None: ...
