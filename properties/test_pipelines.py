@@ -3,9 +3,10 @@
 import itertools
 from collections.abc import Callable, Iterator
 from itertools import product
-from typing import TypeAlias, final
+from typing import Never, TypeAlias, final
 
 import anyio
+import anyio.lowlevel
 import pytest
 from attrs import frozen
 from hypothesis import assume, given, settings
@@ -15,7 +16,7 @@ import stepfold as sf
 from stepfold.durable import MemoryStore
 from stepfold.pipeline import Stage
 from stepfold.ports import JournalRecord
-from stepfold.testing import VirtualClock, laws
+from stepfold.testing import ScriptedModel, VirtualClock, call, laws, reply
 
 Numbers: TypeAlias = Stage[int, int, int]
 """Pipelines over numbers, whose failures are numbers as well."""
@@ -209,6 +210,38 @@ def asked() -> Drawn:
     return Drawn(sf.given(int).then(asking), lambda it: yes(it + 1))
 
 
+@sf.tool(needs_approval=True, idempotent=True)
+def increased(number: int) -> int:
+    """Add one."""
+    return number + 1
+
+
+def said(request: sf.ModelRequest) -> sf.ModelReply:
+    """Have the number of the prompt increased, and say what came of it: by the request alone."""
+    first, last = request.messages[0], request.messages[-1]
+    assert isinstance(first, sf.UserMessage)
+    assert isinstance(first.content[0], sf.Text)
+    number = int(first.content[0].text)
+    if isinstance(last, sf.ToolMessage):
+        return reply(str(number + 1))
+    return reply(call(increased, {"number": number}))
+
+
+def number_in(text: str) -> int:
+    return int(text)
+
+
+def minus_one(failed: sf.RunFailed) -> int:
+    return -1
+
+
+def asked_of_agent() -> Drawn:
+    """Has an agent add one, which asks whether it may."""
+    agent = sf.Agent(model=ScriptedModel([said] * 99), tools=[increased])
+    asking = sf.given(int).then(agent.stage(str)).map(number_in).map_failure(minus_one)
+    return Drawn(asking, lambda it: yes(it + 1))
+
+
 numbers = st.integers(min_value=1, max_value=4)
 leaves = st.builds(added, numbers) | st.builds(failing, numbers)
 
@@ -231,7 +264,9 @@ def composed(parts: st.SearchStrategy[Drawn]) -> st.SearchStrategy[Drawn]:
 
 
 pipelines = st.recursive(leaves, composed, max_leaves=5)
-asking_pipelines = st.recursive(leaves | st.builds(asked), composed, max_leaves=4)
+asking_pipelines = st.recursive(
+    leaves | st.builds(asked) | st.builds(asked_of_agent), composed, max_leaves=4
+)
 
 
 @given(drawn=pipelines, start=st.integers(min_value=0, max_value=12), data=st.data())
@@ -288,7 +323,15 @@ async def ended(stage: Numbers, run: Finished, store: MemoryStore) -> tuple[bool
     """Answer whatever is asked, one input at a time, until the run ends."""
     while isinstance(run.end, sf.Suspended):
         first = run.end.open[0]
-        run = await stage.resume("r", {first: int(first.question) + 1}, journal=store)
+        answer: object = None
+        match first:
+            case sf.OpenInput():
+                answer = int(first.question) + 1
+            case sf.AgentAsks(request=sf.OpenApproval() as request):
+                answer = sf.approve(request)
+            case _:
+                pytest.fail(str(first))
+        run = await stage.resume("r", {first: answer}, journal=store)
     assert isinstance(run.end, sf.Finished)
     return sf.fold(run.end.outcome, lambda it: (True, it), lambda it: (False, it))
 
@@ -312,3 +355,164 @@ def test_a_run_that_was_suspended_or_killed_anywhere_ends_as_if_it_was_not(
         assert await ended(stage, again, left) in drawn.outcomes(start)
 
     anyio.run(main)
+
+
+# --- at work ----------------------------------------------------------------------------------
+
+
+@final
+class Desk:
+    """Sees who begins and who has ended, whatever becomes of them."""
+
+    def __init__(self) -> None:
+        self.begun: list[int] = []
+        self.ended: list[int] = []
+        self.most = 0
+
+    async def work(self, number: int, turns: int) -> None:
+        """Work for so many turns of the event loop, and take one more to end."""
+        self.begun.append(number)
+        self.most = max(self.most, len(self.begun) - len(self.ended))
+        try:
+            for _ in range(turns):
+                await anyio.lowlevel.checkpoint()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await anyio.lowlevel.checkpoint()
+                self.ended.append(number)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether whoever has begun has ended."""
+        return sorted(self.begun) == sorted(self.ended)
+
+
+Task: TypeAlias = tuple[int, bool]
+"""How many turns it takes, and whether it fails."""
+
+tasks = st.lists(st.tuples(st.integers(min_value=0, max_value=6), st.booleans()), max_size=6)
+backends = pytest.mark.parametrize("backend", ["asyncio", "trio"])
+
+
+def worker(desk: Desk, given_tasks: list[Task]) -> Numbers:
+    async def work(number: int) -> sf.Outcome[int, int]:
+        turns, fails = given_tasks[number]
+        await desk.work(number, turns)
+        return sf.Failure(number) if fails else sf.Success(number)
+
+    return sf.stage(work)
+
+
+def always(number: int) -> sf.Stage[int, int, Never]:
+    def give(_: int) -> int:
+        return number
+
+    return sf.pure(give)
+
+
+def then_idle(desk: Desk, idle: list[bool]) -> Callable[[object], None]:
+    """Notes whether all had ended when anything went on."""
+    return lambda _: idle.append(desk.is_idle)
+
+
+@given(drawn=tasks, limit=st.integers(min_value=1, max_value=4))
+@backends
+def test_items_keep_their_order_and_their_bound(
+    drawn: list[Task], limit: int, backend: str
+) -> None:
+    desk, idle = Desk(), list[bool]()
+    listed = sf.given(int).map(lambda count: list(range(count)))
+    each = listed.map_each(worker(desk, drawn), limit=limit)
+    after = then_idle(desk, idle)
+    watched = each.tap(after).map_failure(lambda number: (number, after(number))[0])
+
+    outcome = anyio.run(lambda: watched.run(len(drawn)), backend=backend)
+
+    failing = {number for number, (_, fails) in enumerate(drawn) if fails}
+    assert desk.most <= limit
+    assert idle == [True]
+    match outcome:
+        case sf.Success(values):
+            assert not failing
+            assert values == tuple(range(len(drawn)))
+        case sf.Failure(number):
+            assert number in failing
+
+
+@given(drawn=tasks)
+@backends
+def test_siblings_of_a_failure_have_ended_before_anything_goes_on(
+    drawn: list[Task], backend: str
+) -> None:
+    desk, idle = Desk(), list[bool]()
+    stages = [always(number).then(worker(desk, drawn)) for number in range(len(drawn))]
+    after = then_idle(desk, idle)
+    watched = (
+        sf.parallel_all(stages).tap(after).map_failure(lambda number: (number, after(number))[0])
+    )
+
+    outcome = anyio.run(lambda: watched.run(0), backend=backend)
+
+    assert idle == [True]
+    failing = {number for number, (_, fails) in enumerate(drawn) if fails}
+    assert (
+        outcome.unwrap() == tuple(range(len(drawn)))
+        if not failing
+        else (outcome.failure() in failing)
+    )
+
+
+@given(
+    first=st.tuples(st.integers(min_value=0, max_value=6), st.booleans()),
+    second=st.tuples(st.integers(min_value=0, max_value=6), st.booleans()),
+)
+@backends
+def test_the_loser_of_a_race_has_ended_before_anything_goes_on(
+    first: Task, second: Task, backend: str
+) -> None:
+    desk, idle = Desk(), list[bool]()
+    racers = [always(number).then(worker(desk, [first, second])) for number in range(2)]
+    after = then_idle(desk, idle)
+    watched = racers[0].race(racers[1]).tap(after)
+    watched = watched.map_failure(lambda number: (number, after(number))[0])
+
+    outcome = anyio.run(lambda: watched.run(0), backend=backend)
+
+    assert idle == [True]
+    winners = {number for number, (_, fails) in enumerate((first, second)) if not fails}
+    match outcome:
+        case sf.Success(number):
+            assert number in winners
+        case sf.Failure(number):
+            assert not winners
+            assert number == 0  # that of the first one listed
+
+
+@given(drawn=tasks, turns=st.integers(min_value=0, max_value=8), patient=st.booleans())
+@backends
+def test_a_run_that_is_cancelled_at_any_moment_leaves_nobody_at_work(
+    drawn: list[Task], turns: int, patient: bool, backend: str
+) -> None:
+    desk, cancel = Desk(), sf.CancelHandle()
+    listed = sf.given(int).map(lambda count: list(range(count)))
+    pipeline = listed.settle_each(worker(desk, drawn), limit=2)
+
+    async def call() -> None:
+        for _ in range(turns):
+            await anyio.lowlevel.checkpoint()
+        cancel("enough", after_step=patient)
+
+    async def main() -> object:
+        async with anyio.create_task_group() as group:
+            group.start_soon(call)
+            try:
+                await pipeline.run(len(drawn), cancel=cancel)
+            except sf.PipelineCancelled as ended:
+                return ended.run.end
+        return None
+
+    end = anyio.run(main, backend=backend)
+
+    assert desk.is_idle
+    assert end in {None, sf.Cancelled("enough")}
+    assert end is not None or len(desk.ended) == len(drawn)

@@ -8,9 +8,31 @@ from pathlib import Path
 
 import pytest
 
+import stepfold as sf
+
 ROOT = Path(__file__).parents[2]
 REFUSED = ROOT / "tests" / "typing" / "pipelines.py"
 LONGEST = 400
+
+
+COMBINATORS = tuple(
+    name for name, member in vars(sf.Stage).items() if callable(member) and not name.startswith("_")
+) + (
+    *("stage", "pure", "fallible", "identity", "given", "sleep", "await_input"),
+    *("await_input_with", "parallel", "parallel_all", "branch", "case", "when", "otherwise"),
+    *("orchestrate", "route", "to", ">>", "&", "run", "run_sync", "value", "start", "fork"),
+)
+DRAWN = {"tree", "mermaid", "schemas"}
+
+
+@pytest.mark.parametrize("name", sorted({*COMBINATORS} - DRAWN))
+def test_each_combinator_has_a_wiring_that_is_refused(name: str) -> None:
+    text = REFUSED.read_text("utf-8").partition("# --- what is refused")[2]
+    lines = [line for line in text.splitlines() if "type: ignore[" in line]
+
+    used = name if name in {">>", "&"} else f"{name}("
+
+    assert any(re.search(rf"(?<!\w){re.escape(used)}", line) for line in lines)
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from returns.future import FutureResult
 from returns.result import Result
 
 import stepfold as sf
-from stepfold.pipeline import OpenInput, Verdict
+from stepfold.pipeline import OpenInput, PipelineState, Verdict
 from stepfold.pipeline.interop import as_future_result, from_future_result, from_result
 from stepfold.ports import JournalStore
 
@@ -343,6 +343,9 @@ async def running_is_exact(store: JournalStore) -> None:
         case sf.Cancelled() | sf.Crashed():
             pass
     assert_type(await count.value("x"), int)
+    assert_type(parse.run_sync(""), sf.Outcome[Question, Unreadable])
+    assert_type(await parse.replay("r", journal=store), sf.Outcome[PipelineState, sf.Diverged])
+    assert_type(await parse.fork("r", "s", journal=store, at="parse"), PipelineState)
     match await (parse >> ask).run(""):
         case sf.Success(value):
             assert_type(value, Answer | Refusal)
@@ -380,6 +383,9 @@ parse.then(summarise)  # type: ignore[arg-type]  # pyright: ignore[reportArgumen
 parse >> plain  # type: ignore[operator]  # pyright: ignore[reportOperatorIssue, reportUnusedExpression]
 parse.then(plain)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 parse.map(lambda it: it.missing)  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownLambdaType, reportUnknownMemberType]
+parse.tap(plain)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+parse.named(3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+parse.idempotent(3)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
 parse.bind(plain)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 parse.guard(plain, lambda _: 1)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 parse.narrow("Answer", lambda _: 1)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
@@ -412,6 +418,8 @@ sf.case(Answer).then(shout) | shout  # type: ignore[operator]  # pyright: ignore
 sf.when(is_short, summarise)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 sf.when(plain, slow)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 sf.when(is_short, slow).when(lambda text: text.missing, slow)  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownLambdaType, reportUnknownMemberType]
+sf.when(is_short, slow).otherwise(summarise)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+sf.identity(3)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
 sf.stage(3)  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]
 sf.pure(3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 sf.fallible(plain)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
@@ -429,11 +437,17 @@ sf.orchestrate(words, parse, summarise, at_most=3)  # type: ignore[arg-type]  # 
 sf.orchestrate(count, parse, gather, at_most=3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 sf.orchestrate(words, parse, gather)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
 sf.await_input(bool, name="ok", ask=count)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+sf.await_input_with(bool, name="ok", ask=count)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
-async def what_is_refused() -> None:
+async def what_is_refused(store: JournalStore) -> None:
     await parse.value("")  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
     await parse.run(3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    parse.run_sync(3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    await parse.run("", cancel="now")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    await parse.run("", timeout="soon")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    await parse.start("", run_id="r")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+    await parse.fork("r", "s", journal=store, at=1.5)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     await sf.when(is_short, slow).run("x")  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
 
 

@@ -115,7 +115,7 @@ def _what(record: Mapping[str, object]) -> str:
             return shortened(_text(value), 200)
         case {"exception": exception, "message": message}:
             return shortened(f"{exception}: {message}", 200)
-        case {"asked": list() as asked}:
+        case {"asked": asked} if isinstance(asked, list):
             return f"{len(cast('list[object]', asked))} open"
         case {"reason": reason}:
             return shortened(str(reason), 200)
