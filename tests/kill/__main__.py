@@ -21,60 +21,27 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import ExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Literal, TypeAlias
 
 import anyio
-from attrs import define, field, frozen
+from attrs import define, field
 
 import stepfold as sf
 from stepfold import durable
 from stepfold.durable import _recording as recording
 from stepfold.durable.sql import SqlStore
 from stepfold.loop import Working
-from stepfold.ports import JournalConflict, JournalError, JournalRecord, JournalStore, LeaseHeld
-from stepfold.values import Failure, Outcome
+from stepfold.ports import JournalError, JournalStore, LeaseHeld
+from stepfold.values import Failure
 from tests.durable._postgres import postgres
 from tests.kill import on_dbos
 from tests.kill.judging import faults_of
 from tests.kill.program import agent_of
+from tests.kill.stores import Boundary, KillingStore
 from tests.kill.temporal import kill as kill_workers
 
-Moment: TypeAlias = Literal["before", "after"]
 LEASE_SECONDS = 0.2
 NO_WORKER = 0
 STORES = ("file", "sqlite", "postgres", "temporal", "dbos", "dbos-postgres")
-
-
-@frozen
-class Boundary:
-    """Where a worker kills itself: before or after it has stored its n-th record."""
-
-    number: int
-    moment: Moment
-
-
-class KillingStore:
-    """A store that is killed with its process at a boundary."""
-
-    def __init__(self, inner: JournalStore, boundary: Boundary) -> None:
-        self._inner = inner
-        self._boundary = boundary
-        self._count = 0
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._inner, name)
-
-    async def append(
-        self, run: str, record: JournalRecord, /, *, expected: int
-    ) -> Outcome[int, JournalConflict]:
-        """Append a record, unless it is time."""
-        self._count += 1
-        if self._boundary == Boundary(self._count, "before"):
-            os.kill(os.getpid(), signal.SIGKILL)
-        outcome = await self._inner.append(run, record, expected=expected)
-        if self._boundary == Boundary(self._count, "after"):
-            os.kill(os.getpid(), signal.SIGKILL)
-        return outcome
 
 
 @define
@@ -105,7 +72,7 @@ class Trial:
     async def _work(self, boundary: Boundary | None) -> None:
         store = self.open_store()
         if boundary is not None:
-            store = KillingStore(store, boundary)  # type: ignore[assignment]
+            store = KillingStore(store, boundary).store
         agent = agent_of(self.world, careless=self.careless)
         while True:
             try:

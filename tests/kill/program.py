@@ -11,6 +11,8 @@ from pathlib import Path
 import anyio
 
 import stepfold as sf
+from stepfold import durable
+from stepfold.ports import JournalStore
 from stepfold.testing import ScriptedModel, call, reply
 
 STEPS = 30
@@ -69,6 +71,21 @@ def replies_of(steps: int) -> tuple[sf.ModelReply, ...]:
         for step in range(steps)
     ]
     return (*script, reply("Done."))
+
+
+def parent_of(world: Path, store: JournalStore, *, steps: int) -> sf.Agent:
+    """Make an agent that lets the agent above do all, in a run that is kept in the same store."""
+    child = agent_of(world, steps=steps)
+
+    @sf.tool(idempotent=True, grant=sf.Limits(tokens=100_000, tool_calls=1_000))
+    async def plan(context: sf.ToolContext[object], trip: str) -> str:
+        """Let somebody else do it."""
+        run = await durable.run(child, store, trip, parent=context, lease_seconds=0.2)
+        return run.unwrap()
+
+    script = [reply(call(plan, {"trip": "Oslo"}, id="p")), reply("Done.")]
+    limits = sf.Limits(tokens=1_000_000, tool_calls=10_000)
+    return sf.Agent(model=ScriptedModel(script, by_step=True), tools=[plan], limits=limits)
 
 
 def started_in(world: Path) -> list[tuple[str, str]]:

@@ -60,3 +60,10 @@ def test_workers_that_are_killed_share_runs_and_end_each_once() -> None:
 
     assert ran.returncode == 0, ran.stderr
     assert "20 runs, 4 workers" in ran.stdout
+
+
+def test_a_run_of_a_tool_call_goes_on_from_its_own_journal() -> None:
+    ran = _kill("--stride", "3", module="tests.kill.children")
+
+    assert ran.returncode == 0, ran.stderr
+    assert " 0 violations" in ran.stdout

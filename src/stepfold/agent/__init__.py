@@ -10,6 +10,7 @@ from stepfold.agent._answers import (
     tool_error,
     tool_output,
 )
+from stepfold.agent._begun import begun, child_of, within
 from stepfold.agent._generate import generate_text, model_stage, stream_text
 from stepfold.agent._options import (
     AgentOptions,
@@ -52,6 +53,8 @@ __all__ = (
     "StreamTransform",
     "approve",
     "array_of",
+    "begun",
+    "child_of",
     "choice_of",
     "deny",
     "generate_text",
@@ -66,4 +69,5 @@ __all__ = (
     "to",
     "tool_error",
     "tool_output",
+    "within",
 )

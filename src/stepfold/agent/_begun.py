@@ -89,8 +89,8 @@ def child_of(
     Raises:
         UsageError: the tool has no grant, or its call is over.
     """
-    if parent is None:
-        return None
+    if parent is None or isinstance(parent, ChildRun):
+        return parent  # who resumes runs has begun it already
     if isinstance(parent, StageContext):
         return parent.child(program.limits, taken_up)
     if not isinstance(parent, ToolContext):

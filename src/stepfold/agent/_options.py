@@ -11,6 +11,7 @@ from stepfold.pipeline import StageContext
 from stepfold.ports import Clock, Download, Journal, LanguageModel
 from stepfold.shell import (
     CancelHandle,
+    ChildRun,
     Observer,
     PrepareStep,
     RefineToolInput,
@@ -46,7 +47,7 @@ class RunOptions(ObserverOptions, total=False):
         seed: What decides the jitter of retries; a new one by default.
         parent: The context of the tool call that begins this run, which then keeps to what is left
             of the tool's grant and is named after the call; what it spends counts in the run that
-            called. A stage of a pipeline gives its `StageContext`.
+            called. A stage of a pipeline gives its `StageContext`; who keeps runs, a `ChildRun`.
         runtime_context: Data that goes with the run, and is a part of its state, as JSON: tools,
             policies and the prepare function see it, which may also replace it.
         observers: Who is told what happens, after those of the agent.
@@ -58,7 +59,7 @@ class RunOptions(ObserverOptions, total=False):
     clock: Clock | None
     run_id: str | None
     seed: int | None
-    parent: ToolContext[object] | StageContext | None
+    parent: ToolContext[object] | StageContext | ChildRun | None
     runtime_context: Mapping[str, object] | None
 
 

@@ -17,6 +17,7 @@ T = TypeVar("T")
 
 LEASE_SECONDS: Final = 30.0
 _SECOND: Final = 1_000_000_000
+_LONGEST_LOOK: Final = 1.0
 
 
 @final
@@ -46,8 +47,12 @@ async def leased(
     *,
     owner: str | None = None,
     seconds: float = LEASE_SECONDS,
+    waits: bool = False,
 ) -> T:
     """Work on a run that nobody else works on; the lease is renewed three times in its length.
+
+    With `waits`, a lease that somebody else holds is waited for: it was left by a worker that is
+    gone, and ends.
 
     Raises:
         JournalError: somebody else has the run, or has got it meanwhile, since this process was
@@ -56,11 +61,7 @@ async def leased(
     if not seconds > 0:
         raise UsageError(f"lease_seconds: expected seconds above zero, got {seconds!r}")
     name = owner_name() if owner is None else owner
-    now = time.time_ns()
-    claimed = await store.claim(run, name, now=now, until=_after(now, seconds))
-    if isinstance(claimed, Failure):
-        raise JournalError(claimed.failure())
-    lease = claimed.unwrap()
+    lease = await _claimed(store, run, name, seconds, waits=waits)
     holding = Holding()
     done: list[T] = []
     failure: BaseException | None = None
@@ -84,6 +85,21 @@ async def leased(
     if failure is None:
         raise RuntimeError("expected the work to end in a result or in an exception")
     raise failure
+
+
+async def _claimed(
+    store: JournalStore, run: str, owner: str, seconds: float, *, waits: bool
+) -> Lease:
+    while True:
+        now = time.time_ns()
+        match await store.claim(run, owner, now=now, until=_after(now, seconds)):
+            case Success(lease):
+                return lease
+            case Failure(held):
+                if not waits:
+                    raise JournalError(held)
+                left = max(held.until - time.time_ns(), _SECOND // 100)
+                await anyio.sleep(min(left / _SECOND, _LONGEST_LOOK))
 
 
 async def _beat(

@@ -1,64 +1,53 @@
 """Runs that survive: begun under a name, taken up where they were left, answered, handed over."""
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import TypeVar, cast, overload
 
-from typing_extensions import TypedDict, Unpack
+from typing_extensions import Unpack
 
-from stepfold.agent import Agent, AnyAnswer, Run, RunFailed, RunOptions
-from stepfold.durable._journal import RunJournal
-from stepfold.durable._leasing import LEASE_SECONDS, Holding, leased
-from stepfold.durable._recording import Recovered, recovered
-from stepfold.durable._seal import Seal
+from stepfold.agent import (
+    Agent,
+    AnyAnswer,
+    Run,
+    RunFailed,
+    child_of,
+)
+from stepfold.durable._hand_over import HandedOver
+from stepfold.durable._leasing import Holding
+from stepfold.durable._working import (
+    NO_DEPS,
+    DurableOptions,
+    Task,
+    begin_run,
+    carry_on,
+    come_to_rest,
+    continued,
+    covered,
+    read_journal,
+    recovery,
+    run_options,
+    work_on,
+)
 from stepfold.loop import (
     Done,
-    JournalEntry,
-    LoopState,
-    Program,
     Resting,
-    command_ids,
-    step,
 )
-from stepfold.loop.events import Resumed
 from stepfold.ports import (
-    Clock,
     JournalConflict,
-    JournalDamaged,
     JournalError,
     JournalMissing,
     JournalStore,
     LeaseHeld,
-    StoredJournal,
 )
-from stepfold.shell import CancelHandle, Observer, Runtime, Steering, SystemClock, drive
-from stepfold.values import Failed, Failure, Message, Success, UsageError
+from stepfold.shell import (
+    ToolContext,
+)
+from stepfold.values import Failure, Message, Success, UsageError
 
 D = TypeVar("D")
 Out = TypeVar("Out")
 T = TypeVar("T")
-
-_NO_DEPS = object()
-
-
-class DurableOptions(TypedDict, total=False):
-    """What goes with one piece of work on a run.
-
-    `clock`, `observers`, `cancel` and `steering` are those of `RunOptions`. `owner` is the name
-    under which the run is worked on, by default one of this process; `lease_seconds` is after how
-    long without a sign of life others may take the run over, 30 by default. `seal` opens and
-    closes what is stored. `allow_other_program` lets a run go on although the program is not the
-    one that it was begun with.
-    """
-
-    clock: Clock
-    observers: Sequence[Observer]
-    cancel: CancelHandle
-    steering: Steering
-    owner: str
-    lease_seconds: float
-    seal: Seal
-    allow_other_program: bool
 
 
 @overload
@@ -73,6 +62,16 @@ async def run(
 ) -> Run[Out]: ...
 @overload
 async def run(
+    agent: Agent[object, Out],
+    store: JournalStore,
+    prompt: str | Sequence[Message],
+    /,
+    *,
+    parent: ToolContext[object],
+    **options: Unpack[DurableOptions],
+) -> Run[Out]: ...
+@overload
+async def run(
     agent: Agent[D, Out],
     store: JournalStore,
     prompt: str | Sequence[Message],
@@ -82,14 +81,26 @@ async def run(
     deps: D,
     **options: Unpack[DurableOptions],
 ) -> Run[Out]: ...
+@overload
 async def run(
     agent: Agent[D, Out],
     store: JournalStore,
     prompt: str | Sequence[Message],
     /,
     *,
-    run_id: str,
-    deps: object = _NO_DEPS,
+    parent: ToolContext[object],
+    deps: D,
+    **options: Unpack[DurableOptions],
+) -> Run[Out]: ...
+async def run(
+    agent: Agent[D, Out],
+    store: JournalStore,
+    prompt: str | Sequence[Message],
+    /,
+    *,
+    run_id: str | None = None,
+    parent: ToolContext[object] | None = None,
+    deps: object = NO_DEPS,
     **options: Unpack[DurableOptions],
 ) -> Run[Out]:
     """Run under a name: begin, or go on where it was left; what has ended is given as it is.
@@ -97,23 +108,33 @@ async def run(
     So it may be called again with the same arguments after any crash. The prompt is that of the
     first call.
 
+    With a `parent`, which is the context of the tool call that this belongs to, the run is named
+    after the call and keeps to what the call was granted; what it has spent is the call's. A tool
+    that does nothing else may be declared idempotent: called again after a crash, it finds its run
+    where it was left.
+
     Raises:
         RunFailed: the run ended in `Failed`.
+        HandedOver: `hand_over` was called before it rested or ended.
         JournalError: somebody else works on it, or the store fails.
         UsageError: an argument is wrong, or the run was begun with another program.
     """
+    child = child_of(parent, agent.program)
+    if (run_id is None) == (child is None):
+        raise UsageError("expected run_id=…, or parent=…, which names the run after its call")
+    name = child.run if run_id is None and child is not None else run_id or ""
+    task = Task(agent, store, deps, options, child)
 
     async def work(holding: Holding) -> Run[Out]:
-        match await store.read(run_id):
+        match await store.read(name):
             case Success(stored):
-                return await _carried_on(agent, store, stored, deps, options, holding)
+                return await carry_on(task, stored, holding)
             case Failure(JournalMissing()):
-                journal = holding.guard(RunJournal(store, seal=options.get("seal")))
-                return await _begun(agent, prompt, run_id, journal, deps, options)
+                return await begin_run(task, prompt, name, holding)
             case Failure(damaged):
                 raise JournalError(damaged)
 
-    return await _leased(store, run_id, work, options)
+    return await work_on(store, name, work, options, waits=child is not None)
 
 
 @overload
@@ -140,7 +161,7 @@ async def resume(
     run_id: str,
     /,
     *,
-    deps: object = _NO_DEPS,
+    deps: object = NO_DEPS,
     **options: Unpack[DurableOptions],
 ) -> Run[Out]:
     """Take a run up where it was left, in whatever process, and give it at rest or at its end.
@@ -152,15 +173,16 @@ async def resume(
 
     Raises:
         RunFailed: the run ended in `Failed`.
+        HandedOver: `hand_over` was called before it rested or ended.
         JournalError: there is no such run, somebody else works on it, or the store fails.
         UsageError: an argument is wrong, or the run was begun with another program.
     """
 
     async def work(holding: Holding) -> Run[Out]:
-        stored = await _read(store, run_id)
-        return await _carried_on(agent, store, stored, deps, options, holding)
+        stored = await read_journal(store, run_id)
+        return await carry_on(Task(agent, store, deps, options), stored, holding)
 
-    return await _leased(store, run_id, work, options)
+    return await work_on(store, run_id, work, options)
 
 
 @overload
@@ -190,7 +212,7 @@ async def answer(
     answers: Sequence[AnyAnswer],
     /,
     *,
-    deps: object = _NO_DEPS,
+    deps: object = NO_DEPS,
     **options: Unpack[DurableOptions],
 ) -> Run[Out]:
     """Answer what a blocked run asks, and let it go on; as `Agent.answer`, in a store.
@@ -202,20 +224,24 @@ async def answer(
     """
 
     async def work(holding: Holding) -> Run[Out]:
-        found = _recovered(agent.program, await _read(store, run_id), options)
+        found = recovery(agent.program, await read_journal(store, run_id), options)
         if not isinstance(found.state.phase, Done | Resting):
             raise UsageError(
                 f"answer: expected the run {run_id!r} at rest, got it in "
                 f"{type(found.state.phase).__name__}: resume it first"
             )
         asked = agent.run_of(found.state)
-        journal = holding.guard(_continued(store, run_id, found, options))
-        given = _run_options(journal, options)
-        if deps is _NO_DEPS:
-            return await cast("Agent[object, Out]", agent).answer(asked, answers, **given)
-        return await agent.answer(asked, answers, deps=cast("D", deps), **given)
+        journal = holding.guard(continued(store, run_id, found, options))
+        with covered(options) as handle:
+            given = run_options(journal, options, handle)
+            if deps is NO_DEPS:
+                plain = cast("Agent[object, Out]", agent)
+                answered = await plain.answer(asked, answers, **given)
+            else:
+                answered = await agent.answer(asked, answers, deps=cast("D", deps), **given)
+        return come_to_rest(answered)
 
-    return await _leased(store, run_id, work, options)
+    return await work_on(store, run_id, work, options)
 
 
 @overload
@@ -242,7 +268,7 @@ async def take_over(
     store: JournalStore,
     /,
     *,
-    deps: object = _NO_DEPS,
+    deps: object = NO_DEPS,
     most: int | None = None,
     **options: Unpack[DurableOptions],
 ) -> tuple[Run[Out], ...]:
@@ -258,12 +284,15 @@ async def take_over(
     """
     taken: list[Run[Out]] = []
     after = ""
+    hand_over = options.get("hand_over")
     while most is None or len(taken) < most:
         page = await store.list_runs(status="running", after=after)
         if not page:
             break
         after = page[-1].run
         for stored in page:
+            if hand_over is not None and hand_over.is_asked:
+                return tuple(taken)
             if stored.leased_until is None or stored.leased_until > time.time_ns():
                 continue
             given = await _taken_over(agent, store, stored.run, deps, options)
@@ -280,126 +309,18 @@ async def _taken_over(
     """Resume a run that seemed to be left; `None` if somebody else was there before."""
 
     async def work(holding: Holding) -> Run[Out] | None:
-        stored = await _read(store, run_id)
+        stored = await read_journal(store, run_id)
         if stored.run.status != "running":
             return None
-        return await _carried_on(agent, store, stored, deps, options, holding)
+        return await carry_on(Task(agent, store, deps, options), stored, holding)
 
     try:
-        return await _leased(store, run_id, work, options)
+        return await work_on(store, run_id, work, options)
+    except HandedOver:
+        return None  # and the next one is not begun
     except RunFailed as failed:
         return cast("Run[Out]", failed.run)
     except JournalError as error:
         if isinstance(error.fault, LeaseHeld | JournalConflict | JournalMissing):
             return None
         raise
-
-
-# --- what they share --------------------------------------------------------------------------
-
-
-async def _leased(
-    store: JournalStore,
-    run_id: str,
-    work: Callable[[Holding], Awaitable[T]],
-    options: DurableOptions,
-) -> T:
-    if not run_id:
-        raise UsageError("run_id: expected a name, got an empty text")
-    owner, seconds = options.get("owner"), options.get("lease_seconds", LEASE_SECONDS)
-    return await leased(store, run_id, work, owner=owner, seconds=seconds)
-
-
-async def _read(store: JournalStore, run_id: str) -> StoredJournal:
-    match await store.read(run_id):
-        case Success(stored):
-            return stored
-        case Failure(fault):
-            raise JournalError(fault)
-
-
-def _recovered(program: Program, stored: StoredJournal, options: DurableOptions) -> Recovered:
-    allows, seal = options.get("allow_other_program", False), options.get("seal")
-    outcome = recovered(program, stored, seal=seal, allow_other_program=allows)
-    if isinstance(outcome, Success):
-        return outcome.unwrap()
-    fault = outcome.failure()
-    if isinstance(fault, JournalDamaged):
-        raise JournalError(fault)
-    where = "its header" if fault.position < 0 else f"entry {fault.position}"
-    raise UsageError(
-        f"the run {stored.run.run!r} was not begun with this program: {where} says "
-        f"{fault.expected}, and the program {fault.got}; give the program that it was begun with, "
-        "or allow_other_program=True if another one may go on with it"
-    )
-
-
-async def _begun(
-    agent: Agent[D, Out],
-    prompt: str | Sequence[Message],
-    run_id: str,
-    journal: RunJournal,
-    deps: object,
-    options: DurableOptions,
-) -> Run[Out]:
-    given = _run_options(journal, options)
-    given["run_id"] = run_id
-    if deps is _NO_DEPS:
-        return await cast("Agent[object, Out]", agent).generate(prompt, **given)
-    return await agent.generate(prompt, deps=cast("D", deps), **given)
-
-
-async def _carried_on(
-    agent: Agent[D, Out],
-    store: JournalStore,
-    stored: StoredJournal,
-    deps: object,
-    options: DurableOptions,
-    holding: Holding,
-) -> Run[Out]:
-    found = _recovered(agent.program, stored, options)
-    state = found.state
-    if not isinstance(state.phase, Done | Resting):
-        journal = holding.guard(_continued(store, stored.run.run, found, options))
-        state = await _driven(agent, state, journal, deps, options)
-    given = agent.run_of(state)
-    if isinstance(given.end, Failed):
-        given.unwrap()  # raises what `generate` would
-    return given
-
-
-async def _driven(
-    agent: Agent[D, Out],
-    state: LoopState,
-    journal: RunJournal,
-    deps: object,
-    options: DurableOptions,
-) -> LoopState:
-    clock, observers = options.get("clock", SystemClock()), options.get("observers", ())
-    event = Resumed(state.identity.resumed + 1, clock.now())
-    first = step(agent.program, state, event)
-    await journal.advance(JournalEntry(event, command_ids(first)), first)
-    cancel, steering = options.get("cancel"), options.get("steering")
-    if deps is _NO_DEPS:
-        plain = cast("Agent[object, Out]", agent)
-        runtime: Runtime[object] = plain.runtime(clock=clock, journal=journal, observers=observers)
-        return await drive(agent.program, first, runtime, cancel=cancel, steering=steering)
-    given = agent.runtime(deps=cast("D", deps), clock=clock, journal=journal, observers=observers)
-    return await drive(agent.program, first, given, cancel=cancel, steering=steering)
-
-
-def _continued(
-    store: JournalStore, run_id: str, found: Recovered, options: DurableOptions
-) -> RunJournal:
-    seal = options.get("seal")
-    return RunJournal.continued(store, run_id, found.version, found.kept, seal=seal)
-
-
-def _run_options(journal: RunJournal, options: DurableOptions) -> RunOptions:
-    return {
-        "journal": journal,
-        "clock": options.get("clock"),
-        "observers": options.get("observers", ()),
-        "cancel": options.get("cancel"),
-        "steering": options.get("steering"),
-    }

@@ -24,6 +24,7 @@ class CancelHandle:
     def __init__(self) -> None:
         self.reason: str | None = None
         self.reason_after_step: str | None = None
+        self.is_leaving: bool = False
         self._scopes: Final[list[anyio.CancelScope]] = []
         self._idle: Final[list[anyio.CancelScope]] = []
 
@@ -40,12 +41,22 @@ class CancelHandle:
             for scope in self._idle:
                 scope.cancel()
 
+    def leave(self) -> None:
+        """Ask whoever drives the run to begin nothing more, and to give it up as it is then.
+
+        The run does not end: what is in flight comes to its end and is recorded, a pause is left at
+        once, and somebody else takes the run up. See `stepfold.durable.HandOver`.
+        """
+        self.is_leaving = True
+        for scope in self._idle:
+            scope.cancel()
+
     @contextmanager
     def idle(self) -> Generator[None]:
         """Do what need not be done for a run that shall end after its step."""
         with anyio.CancelScope() as scope:
             self._idle.append(scope)
-            if self.reason_after_step is not None:
+            if self.reason_after_step is not None or self.is_leaving:
                 scope.cancel()
             try:
                 yield

@@ -138,6 +138,15 @@ class Driver(Generic[D]):
         return isinstance(self.state.phase, Done) or self.is_to_end
 
     @property
+    def is_left(self) -> bool:
+        """Whether the run is given up as it is, for somebody else to take it up."""
+        return self._handle is not None and self._handle.is_leaving
+
+    @property
+    def _may_begin(self) -> bool:
+        return not self.is_left and not self.is_over
+
+    @property
     def is_to_end(self) -> bool:
         """Whether somebody asked the run to end, or its time is up."""
         if self._handle is not None and self._handle.reason is not None:
@@ -230,7 +239,7 @@ class Driver(Generic[D]):
     async def run(self) -> None:
         """Carry out commands until the run rests or has ended."""
         commands = self._commands
-        while commands and not self.is_over:
+        while commands and self._may_begin:
             if len(commands) == 1:
                 await self.carry_out(commands.popleft())
             else:
@@ -270,7 +279,7 @@ class Driver(Generic[D]):
     async def _work(self, group: anyio.abc.TaskGroup) -> None:
         self._standby = False
         queue = self._queue
-        while queue and not self.is_over:
+        while queue and self._may_begin:
             command = queue.popleft()
             self._active += 1
             self._stand_by(group)
@@ -350,7 +359,8 @@ class Driver(Generic[D]):
             return
         with self.idle():
             await self.clock.sleep_until(until)
-        await self.feed(Waited(key, self.clock.now()))
+        if not self.is_left:
+            await self.feed(Waited(key, self.clock.now()))
 
     async def call_model(self, command: CallModel) -> None:
         """Ask the model for a whole reply; a stream overrides this."""

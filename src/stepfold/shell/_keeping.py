@@ -52,12 +52,12 @@ class RunKeeper:
             return
         if BLOCKING.get():
             for one in kept.values():
-                with suppress(Exception):
+                with suppress(Exception):  # the run is over; how a connection closes is no news
                     await one.aclose()
             return
         with anyio.move_on_after(_SHIELD_SECONDS, shield=True):
             for one in kept.values():
-                with suppress(Exception):
+                with suppress(Exception):  # as above
                     await one.aclose()
 
 

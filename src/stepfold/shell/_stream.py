@@ -155,7 +155,7 @@ class StreamDriver(Driver[D]):
             try:
                 if self.at_rest:
                     await self.inform_shortly()
-                elif self._fault is None:
+                elif self._fault is None and not self.is_left:
                     await self.cancel(reason, partial or self._partial())
             finally:
                 await self.keeper.aclose()
@@ -227,7 +227,7 @@ class StreamDriver(Driver[D]):
                 await self._end_within()
                 if not shown:  # not even the journal could be told
                     raise StopAsyncIteration
-            elif self._commands:
+            elif self._commands and not self.is_left:
                 await self._start(self._commands)
             else:
                 await self.inform()

@@ -1,7 +1,10 @@
+from collections.abc import Sequence
 from typing import Generic, TypeVar, final
 from attrs import frozen
-from stepfold.loop import JournalHeader, Program, Transition
+from stepfold.agent._options import RunOptions
+from stepfold.loop import JournalHeader, LoopState, Program, Transition
 from stepfold.shell import CancelHandle, ChildRun, Runtime, Steering
+from stepfold.values import Message
 
 D = TypeVar("D")
 
@@ -15,3 +18,11 @@ class Begun(Generic[D]):
     cancel: CancelHandle | None
     child: ChildRun | None
     steering: Steering | None
+
+def begun(
+    program: Program, prompt: str | Sequence[Message], runtime: Runtime[D], options: RunOptions
+) -> Begun[D]: ...
+def within(program: Program, child: ChildRun | None) -> Program: ...
+def child_of(
+    parent: object, program: Program, taken_up: LoopState | None = None
+) -> ChildRun | None: ...

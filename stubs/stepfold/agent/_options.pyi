@@ -7,6 +7,7 @@ from stepfold.pipeline import StageContext
 from stepfold.ports import Clock, Download, Journal, LanguageModel
 from stepfold.shell import (
     CancelHandle,
+    ChildRun,
     Observer,
     PrepareStep,
     RefineToolInput,
@@ -30,7 +31,7 @@ class RunOptions(ObserverOptions, total=False):
     clock: Clock | None
     run_id: str | None
     seed: int | None
-    parent: ToolContext[object] | StageContext | None
+    parent: ToolContext[object] | StageContext | ChildRun | None
     runtime_context: Mapping[str, object] | None
 
 class StreamOptions(RunOptions, total=False):

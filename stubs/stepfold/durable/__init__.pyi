@@ -2,6 +2,7 @@ from stepfold.durable._channel import ShownPart, StreamChannel, StreamedPart
 from stepfold.durable._file import FileStore
 from stepfold.durable._file_channel import FileChannel
 from stepfold.durable._fork import fork, fork_recording
+from stepfold.durable._hand_over import HandedOver, HandOver
 from stepfold.durable._journal import RunJournal
 from stepfold.durable._memory import MemoryStore
 from stepfold.durable._page import page_of
@@ -15,9 +16,10 @@ from stepfold.durable._recording import (
 )
 from stepfold.durable._records import BaseRecord, EntryRecord
 from stepfold.durable._redacted import redacted
-from stepfold.durable._resume import DurableOptions, answer, resume, run, take_over
+from stepfold.durable._resume import answer, resume, run, take_over
 from stepfold.durable._seal import Seal
 from stepfold.durable._timeline import Change, Span, changes, spans_of
+from stepfold.durable._working import DurableOptions
 
 __all__ = (
     "BaseRecord",
@@ -26,6 +28,8 @@ __all__ = (
     "EntryRecord",
     "FileChannel",
     "FileStore",
+    "HandOver",
+    "HandedOver",
     "MemoryStore",
     "Recording",
     "RunJournal",

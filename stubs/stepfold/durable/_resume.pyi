@@ -1,24 +1,14 @@
 from collections.abc import Sequence
 from typing import TypeVar, overload
-from typing_extensions import TypedDict, Unpack
+from typing_extensions import Unpack
 from stepfold.agent import Agent, AnyAnswer, Run
-from stepfold.durable._seal import Seal
-from stepfold.ports import Clock, JournalStore
-from stepfold.shell import CancelHandle, Observer, Steering
+from stepfold.durable._working import DurableOptions
+from stepfold.ports import JournalStore
+from stepfold.shell import ToolContext
 from stepfold.values import Message
 
 D = TypeVar("D")
 Out = TypeVar("Out")
-
-class DurableOptions(TypedDict, total=False):
-    clock: Clock
-    observers: Sequence[Observer]
-    cancel: CancelHandle
-    steering: Steering
-    owner: str
-    lease_seconds: float
-    seal: Seal
-    allow_other_program: bool
 
 @overload
 async def run(
@@ -32,12 +22,33 @@ async def run(
 ) -> Run[Out]: ...
 @overload
 async def run(
+    agent: Agent[object, Out],
+    store: JournalStore,
+    prompt: str | Sequence[Message],
+    /,
+    *,
+    parent: ToolContext[object],
+    **options: Unpack[DurableOptions],
+) -> Run[Out]: ...
+@overload
+async def run(
     agent: Agent[D, Out],
     store: JournalStore,
     prompt: str | Sequence[Message],
     /,
     *,
     run_id: str,
+    deps: D,
+    **options: Unpack[DurableOptions],
+) -> Run[Out]: ...
+@overload
+async def run(
+    agent: Agent[D, Out],
+    store: JournalStore,
+    prompt: str | Sequence[Message],
+    /,
+    *,
+    parent: ToolContext[object],
     deps: D,
     **options: Unpack[DurableOptions],
 ) -> Run[Out]: ...

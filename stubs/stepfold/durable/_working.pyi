@@ -1,0 +1,17 @@
+from collections.abc import Sequence
+from typing_extensions import TypedDict
+from stepfold.durable._hand_over import HandOver
+from stepfold.durable._seal import Seal
+from stepfold.ports import Clock
+from stepfold.shell import CancelHandle, Observer, Steering
+
+class DurableOptions(TypedDict, total=False):
+    clock: Clock
+    observers: Sequence[Observer]
+    cancel: CancelHandle
+    steering: Steering
+    owner: str
+    lease_seconds: float
+    seal: Seal
+    allow_other_program: bool
+    hand_over: HandOver

@@ -1,0 +1,140 @@
+"""Runs of tool calls are kept as well: they go on where they were, within what was granted."""
+
+import time
+
+import anyio
+import pytest
+
+import stepfold as sf
+from stepfold import durable
+from stepfold.durable import MemoryStore
+from stepfold.loop import Limits
+from stepfold.loop.events import ModelReplied
+from stepfold.ports import JournalConflict, JournalRecord, JournalStore
+from stepfold.testing import ScriptedModel, call, reply
+from stepfold.testing.laws import resumed_run_is_the_same
+from stepfold.values import Outcome, Success, UsageError
+
+GRANT = Limits(tokens=1_000, tool_calls=10)
+
+
+class CrashError(Exception):
+    """Stands for the end of the process."""
+
+
+class CrashingStore:
+    """A store that fails once so many records were appended, in whatever run."""
+
+    def __init__(self, inner: JournalStore, records: int) -> None:
+        self._inner = inner
+        self._left = records
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._inner, name)
+
+    async def append(
+        self, run: str, record: JournalRecord, /, *, expected: int
+    ) -> Outcome[int, JournalConflict]:
+        if self._left <= 0:
+            raise CrashError
+        self._left -= 1
+        return await self._inner.append(run, record, expected=expected)
+
+
+def parent_of(store: JournalStore, seen: list[str]) -> tuple[sf.Agent, ScriptedModel]:
+    """An agent that delegates, and the model of whom it delegates to."""
+
+    @sf.tool(idempotent=True)
+    async def look(place: str) -> str:
+        """Look somewhere."""
+        seen.append(f"look {place}")
+        return f"saw {place}"
+
+    @sf.tool
+    async def book(place: str) -> str:
+        """Book something; not twice."""
+        seen.append(f"book {place}")
+        return f"booked {place}"
+
+    model = ScriptedModel(
+        [
+            reply(call(look, {"place": "a"}), call(book, {"place": "b"}), usage=(10, 5)),
+            reply(call(look, {"place": "c"}), usage=(10, 5)),
+            reply("Trip planned.", usage=(10, 5)),
+        ],
+        by_step=True,
+        model_id="child",
+    )
+    child = sf.Agent(model=model, tools=[look, book])
+
+    @sf.tool(idempotent=True, grant=GRANT)
+    async def plan(context: sf.ToolContext[object], trip: str) -> str:
+        """Let somebody else plan a trip."""
+        run = await durable.run(child, store, trip, parent=context, lease_seconds=0.2)
+        return run.unwrap()
+
+    script = [reply(call(plan, {"trip": "Oslo"}), usage=(10, 5)), reply("Done.", usage=(10, 5))]
+    limits = Limits(tokens=5_000, tool_calls=50)
+    agent = sf.Agent(model=ScriptedModel(script, by_step=True), tools=[plan], limits=limits)
+    return agent, model
+
+
+async def test_a_child_is_named_after_its_call_and_spends_what_the_call_was_granted() -> None:
+    store = MemoryStore()
+    agent, _ = parent_of(store, [])
+
+    run = await durable.run(agent, store, "Go", run_id="run")
+
+    child = (await durable.recording_of(store, "run/0/0")).unwrap().snapshot
+    assert child is not None
+    assert child.ledger.spent == 45
+    assert run.state.ledger.spent == 45 + 30
+    assert run.state.ledger.reserved == 0
+
+
+@pytest.mark.parametrize("records", range(1, 12))
+async def test_wherever_it_crashes_the_child_goes_on_where_it_was(records: int) -> None:
+    undisturbed_store, store, seen = MemoryStore(), MemoryStore(), list[str]()
+    whole = await durable.run(
+        parent_of(undisturbed_store, [])[0], undisturbed_store, "Go", run_id="run"
+    )
+    crashing: JournalStore = CrashingStore(store, records)  # type: ignore[assignment]
+    agent, _ = parent_of(crashing, seen)
+    with pytest.raises(CrashError):
+        await durable.run(agent, crashing, "Go", run_id="run", lease_seconds=0.2)
+
+    known = await durable.recording_of(store, "run/0/0")
+    again, model = parent_of(store, seen)
+    run = await durable.run(again, store, "Go", run_id="run", lease_seconds=0.2)
+
+    resumed_run_is_the_same(whole.state, run.state, frozenset())
+    entries = known.unwrap().entries if isinstance(known, Success) else ()
+    replied = sum(isinstance(entry.event, ModelReplied) for entry in entries)
+    assert len(model.requests) == 3 - replied  # what had been answered is not asked again
+    child = (await durable.recording_of(store, "run/0/0")).unwrap().snapshot
+    assert child is not None
+    lost = [it for step in child.steps for it in step.tool_errors]
+    assert len(lost) + seen.count("book b") >= 1
+    assert seen.count("book b") <= 1
+    assert run.state.ledger.reserved == 0
+
+
+async def test_a_child_waits_for_what_a_lost_worker_had_claimed() -> None:
+    store = MemoryStore()
+    agent, _ = parent_of(store, [])
+    now = anyio.current_time()
+    held = time.time_ns() + 300_000_000
+    await store.claim("run/0/0", "a worker that is gone", now=time.time_ns(), until=held)
+
+    run = await durable.run(agent, store, "Go", run_id="run")
+
+    assert run.text == "Done."
+    assert anyio.current_time() - now >= 0.2
+
+
+async def test_a_run_has_a_name_or_a_parent() -> None:
+    store = MemoryStore()
+    agent, _ = parent_of(store, [])
+
+    with pytest.raises(UsageError, match="expected run_id=…, or parent=…"):
+        await durable.run(agent, store, "Go")  # type: ignore[call-overload]
