@@ -5,9 +5,10 @@ from attrs import evolve
 
 import stepfold as sf
 from stepfold.loop import parts_of
-from stepfold.testing import Exchange, ScriptDiverged, ScriptedModel, call, reply
+from stepfold.testing import Exchange, ScriptDiverged, ScriptedModel, call, reply, run_script
 from stepfold.values import (
     AssistantMessage,
+    CallSettings,
     JsonOutput,
     JsonText,
     ModelError,
@@ -160,6 +161,31 @@ async def test_a_long_text_is_shown_around_the_difference() -> None:
     assert len(str(caught.value)) < 500
 
 
+async def test_the_closest_is_the_one_with_most_messages_in_common() -> None:
+    said = (UserMessage("a"), AssistantMessage("b"))
+    got = evolve(ask("x"), messages=(*said, UserMessage("c")))
+    parts_early = evolve(got, messages=(*said, UserMessage("d")))
+    differs_often = evolve(
+        got, tool_choice="none", settings=CallSettings(temperature=0.0, top_p=0.5, top_k=2)
+    )
+    with pytest.raises(ScriptDiverged) as caught:
+        await ScriptedModel(
+            [Exchange(parts_early, reply("")), Exchange(differs_often, reply(""))]
+        ).generate(got)
+
+    assert caught.value.place == 1
+    assert caught.value.divergence is not None
+    assert caught.value.divergence.path == "tool_choice"
+
+
+async def test_a_run_of_the_same_name_is_not_answered_for_another_request() -> None:
+    model = ScriptedModel([Exchange(ask("a"), reply("A")), Exchange(ask("b"), reply("B"))])
+
+    assert await model.generate(ask("a", "run/0/0")) == reply("A")
+    assert await model.generate(ask("b", "run/0/0")) == reply("B")
+    assert await model.generate(ask("a", "run/0/0")) == reply("A")
+
+
 async def test_no_secret_is_in_the_error() -> None:
     secret = "sk-abcdef123456"
     asked = evolve(
@@ -237,6 +263,11 @@ async def test_a_block_ends_with_an_exhausted_script() -> None:
 def test_an_error_that_leaves_the_block_is_not_covered_up() -> None:
     with pytest.raises(ZeroDivisionError), ScriptedModel([reply("A")]):
         raise ZeroDivisionError
+
+
+def test_a_script_in_one_line_shows_where_it_parts_as_well() -> None:
+    with pytest.raises(ScriptDiverged, match=r"messages\[0\]\.content\[0\]\.text: expected"):
+        run_script([Exchange(ask("Hello there"), reply("Hi."))], prompt="Hello")
 
 
 def test_an_exchange_needs_an_answer() -> None:

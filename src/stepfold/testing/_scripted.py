@@ -80,7 +80,7 @@ class _Told:
     """What one run has been told of a script."""
 
     def __init__(self) -> None:
-        self.places: dict[tuple[int, int], int] = {}
+        self.places: dict[tuple[int, int, str], int] = {}
         self.taken: set[int] = set()
         self.in_order = 0
 
@@ -187,7 +187,7 @@ class ScriptedModel:
         rest = [index for index in range(len(self._replies)) if index not in self._asked]
         if not rest:
             return
-        lines = [f"  replies[{index}]: {_told(self._replies[index])}" for index in rest[:10]]
+        lines = [f"  replies[{index}]: {_in_a_line(self._replies[index])}" for index in rest[:10]]
         if len(rest) > 10:
             lines.append(f"  and {len(rest) - 10} more")
         head = (
@@ -264,31 +264,33 @@ class ScriptedModel:
     def _place(self, request: ModelRequest) -> int:
         """Which item of the script this request gets."""
         at = position_in(request.key)
-        tied = self._tied.get(fingerprint_of(request), []) if self._tied else []
+        fingerprint = fingerprint_of(request) if self._tied else ""
+        tied = self._tied.get(fingerprint, ())
         if self._by_step and at is not None:
-            first = at.total if self._tied else self._start_of(at.step) + at.total
-            return self._first(request, tied[first:] if self._tied else self._in_order[first:])
+            if self._tied:
+                return self._item(request, tied, at.total)
+            return self._item(request, self._in_order, self._start_of(at.step) + at.total)
         told = self._runs.setdefault("" if at is None else at.run, _Told())
-        position = (self._unnamed, 0) if at is None else (at.step, at.total)
+        position = (*((self._unnamed, 0) if at is None else (at.step, at.total)), fingerprint)
         self._unnamed += at is None
-        known = told.places.get(position)
-        if known is not None:
-            return known
-        free = [place for place in tied if place not in told.taken]
-        place = self._first(request, free or self._in_order[told.in_order :])
-        told.in_order += not free
+        if position in told.places:
+            return told.places[position]
+        place = next((place for place in tied if place not in told.taken), None)
+        if place is None:
+            place = self._item(request, self._in_order, told.in_order)
+            told.in_order += 1
         told.taken.add(place)
         told.places[position] = place
         return place
 
-    def _first(self, request: ModelRequest, places: Sequence[int]) -> int:
-        """The first of the places that are left for a request.
+    def _item(self, request: ModelRequest, places: Sequence[int], number: int) -> int:
+        """The place of this number.
 
         Raises:
-            UsageError: there is none.
+            UsageError: there are fewer.
         """
-        if places:
-            return places[0]
+        if number < len(places):
+            return places[number]
         raise self._diverged(request) if self._tied else UsageError(self._exhausted(request))
 
     def _start_of(self, step: int) -> int:
@@ -385,7 +387,7 @@ def _last_of(request: ModelRequest) -> str:
     return encode_part(messages[-1])[:300] if messages else "none"
 
 
-def _told(item: Scripted) -> str:
+def _in_a_line(item: Scripted) -> str:
     """An item of a script in a line."""
     if isinstance(item, Exchange):
         return f"the answer to {_last_of(item.request)}"[:200]
