@@ -148,6 +148,15 @@ def streamed_form(answer: PlainAnswer) -> object:
     return parts_of(answer) if isinstance(answer, ModelReply) else answer
 
 
+@given(requests(), replies() | model_error_reasons())
+async def test_a_recorder_changes_nothing(
+    request: ModelRequest, answer: ModelReply | ModelErrorReason
+) -> None:
+    asked = evolve(request, key="run/0/0")
+
+    await laws.middleware_is_transparent(ScriptRecorder, ScriptedModel([answer]), asked)
+
+
 # --- whole runs -------------------------------------------------------------------------------
 
 

@@ -242,13 +242,14 @@ def test_guards_of_many_threads_do_not_hurt_each_other() -> None:
     assert everything() == before
 
 
-async def test_a_run_on_a_real_model_fails_and_says_why() -> None:
-    model = sf.openai("gpt-5.4", api_key="not-a-key")
+@pytest.mark.parametrize("host", ["api.openai.com", ELSEWHERE])
+async def test_a_run_on_a_real_model_fails_and_says_why(host: str) -> None:
+    model = sf.openai("gpt-5.4", api_key="not-a-key", base_url=f"https://{host}/v1")
     with no_network():
         run = (await sf.Agent(model=model).try_generate("Hello")).failure().run
 
     assert isinstance(run.end, sf.Failed)
-    assert "NetworkBlocked: api.openai.com:443: expected a test" in str(run.end.error)
+    assert f"NetworkBlocked: {host}:443: expected a test" in str(run.end.error)
     assert "not-a-key" not in str(run.end)
 
 

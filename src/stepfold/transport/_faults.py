@@ -5,6 +5,7 @@ neither is imported here. The cause is cut off (`raise … from None`): its fram
 hold headers, and so keys; the new text names the class and repeats what is harmless.
 """
 
+from typing import cast
 from urllib.parse import urlsplit
 
 from stepfold.transport._messages import HttpLimits, HttpRequest
@@ -35,6 +36,9 @@ def fault_of(
     error: Exception, request: HttpRequest, limits: HttpLimits
 ) -> ModelError | UsageError | None:
     """What to raise for an exception of an HTTP client; `None` if it is none."""
+    packed = _packed(error)
+    if packed is not None:  # a client that connects in a task group of its own
+        return packed if isinstance(packed, UsageError) else fault_of(packed, request, limits)
     for cls in type(error).__mro__:
         if cls.__module__.partition(".")[0] not in _LIBRARIES:
             continue
@@ -44,6 +48,14 @@ def fault_of(
         if kind is not None:
             return ModelError(ModelErrorReason(kind, _message(error, kind, request, limits)))
     return None
+
+
+def _packed(error: Exception) -> Exception | None:
+    """The exception in a group of one."""
+    if not isinstance(error, ExceptionGroup):
+        return None
+    held = cast("ExceptionGroup[Exception]", error).exceptions
+    return held[0] if len(held) == 1 else None
 
 
 def _message(
