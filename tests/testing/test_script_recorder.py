@@ -138,6 +138,14 @@ async def test_a_stream_that_is_left_keeps_what_was_read() -> None:
     assert [exchange.answer for exchange in recorder.script] == [parts_of(reply("Hello"))[:1]]
 
 
+async def test_a_stream_of_nothing_is_an_answer() -> None:
+    recorder = ScriptRecorder(ScriptedModel([()]))
+    async with recorder.stream(ModelRequest(messages=(UserMessage("Hi"),))) as stream:
+        assert [part async for part in stream] == []
+
+    assert [exchange.answer for exchange in recorder.script] == [()]
+
+
 async def test_a_fault_of_the_model_is_not_an_answer() -> None:
     recorder = ScriptRecorder(ScriptedModel([]))
     with pytest.raises(sf.UsageError):

@@ -103,7 +103,7 @@ def no_network(*, loopback: bool = True) -> NetworkGuard:
     Guards can be nested and can overlap in threads: what any of them forbids is forbidden. Code
     that goes around Python's `socket` is not seen: uvloop, and libraries in C such as libpq.
 
-    For a whole test suite, make it a fixture:
+    With pytest there is a fixture and a marker of the same name. For a whole test suite:
 
         @pytest.fixture(autouse=True)
         def offline() -> Iterator[None]:
