@@ -84,6 +84,8 @@ async def test_a_wrong_prompt_is_refused_before_anything_begins(serve: Serve) ->
     async with serve(temporal.serve(Traveller)) as serving:
         with pytest.raises(sf.UsageError, match="prompt"):
             await temporal.start(serving.client, Traveller, "", id="empty", task_queue="none")
+        with pytest.raises(sf.UsageError, match="runtime_context: expected a JSON object"):
+            await serving.start(Traveller, runtime_context={"clock": object()})
 
 
 async def test_a_handle_is_found_again_by_its_id(serve: Serve) -> None:

@@ -81,7 +81,7 @@ async def start(
     """
     program = workflow.agent_of().program
     messages = standardise_prompt(prompt)
-    context = EMPTY_OBJECT if runtime_context is None else JsonText.of(dict(runtime_context))
+    context = EMPTY_OBJECT if runtime_context is None else _context(runtime_context)
     drawn = secrets.randbits(63) if seed is None else seed
     begin(program, messages, run=id, seed=drawn, at=_NOW, runtime_context=context)  # or it raises
     header = JournalHeader(id, drawn, _NOW, messages, program.fingerprint, runtime_context=context)
@@ -97,6 +97,14 @@ async def start(
         memo=options.get("memo"),
     )
     return RunHandle(workflow.agent_of(), handle)
+
+
+def _context(given: Mapping[str, object]) -> JsonText:
+    try:
+        return JsonText.of(dict(given))
+    except (TypeError, ValueError) as error:
+        msg = f"runtime_context: expected a JSON object, got {given!r:.200} ({error})"
+        raise UsageError(msg) from None
 
 
 def _time(seconds: float | None) -> timedelta | None:
