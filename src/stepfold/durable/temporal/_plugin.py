@@ -14,7 +14,6 @@ from stepfold.agent import Agent
 from stepfold.durable._channel import StreamChannel
 from stepfold.durable.temporal._activities import Activity, Hands
 from stepfold.durable.temporal._workflow import RunWorkflow
-from stepfold.values import StepfoldError
 
 D = TypeVar("D")
 Out = TypeVar("Out")
@@ -100,7 +99,6 @@ def plugin(
         workflows=[one.workflow for one in served],
         activities=[one for each in served for one in each.activities],
         workflow_runner=_passing_through((*PASSED_THROUGH, *passed_through)),
-        workflow_failure_exception_types=[StepfoldError],
     )
 
 
@@ -115,7 +113,6 @@ class _MakePlugin(Protocol):
         workflows: Sequence[type],
         activities: Sequence[Activity],
         workflow_runner: Callable[[WorkflowRunner | None], WorkflowRunner],
-        workflow_failure_exception_types: Sequence[type[BaseException]],
     ) -> SimplePlugin: ...
 
 
