@@ -9,8 +9,8 @@ from attrs import frozen
 
 import stepfold as sf
 from stepfold.durable import MemoryStore
-from stepfold.pipeline import AgentAsks, OpenInput, Verdict, open_inputs
-from stepfold.ports import JournalRecord
+from stepfold.pipeline import AgentAsks, OpenInput, Verdict, notes, open_inputs
+from stepfold.ports import JournalConflict, JournalError, JournalRecord, JournalUnavailable
 from stepfold.testing import ScriptedModel, call, reply
 
 
@@ -18,6 +18,32 @@ from stepfold.testing import ScriptedModel, call, reply
 @frozen
 class Told:
     why: str
+
+
+@final
+class Failing:
+    """A store whose disk is full after so many records."""
+
+    def __init__(self, left: int) -> None:
+        store = MemoryStore()
+        self.left = left
+        self._append = store.append
+        self.read = store.read
+        self.list_runs = store.list_runs
+        self.fork = store.fork
+        self.delete = store.delete
+        self.claim = store.claim
+        self.renew = store.renew
+        self.release = store.release
+
+    async def append(
+        self, run: str, record: JournalRecord, /, *, expected: int
+    ) -> sf.Outcome[int, JournalConflict]:
+        """Append a record, if there is room."""
+        if self.left == 0:
+            raise JournalError(JournalUnavailable(run, "the disk is full"))
+        self.left -= 1
+        return await self._append(run, record, expected=expected)
 
 
 SENT: list[str] = []
@@ -430,3 +456,50 @@ async def test_limits_can_be_raised_when_a_run_is_taken_up() -> None:
     assert isinstance(tight.end, sf.Finished)
     assert isinstance(tight.end.outcome, sf.Failure)
     assert isinstance(wide.end, sf.Suspended)
+
+
+# --- what does not fit ------------------------------------------------------------------------
+
+
+async def test_an_answer_to_another_agent_is_refused() -> None:
+    """Nothing has happened to the run then: it waits as before."""
+    store = MemoryStore()
+
+    def two() -> sf.Stage[str, tuple[str, str], sf.RunFailed]:
+        return sf.given(str).parallel(mailing() & mailing())
+
+    run = await two().start("x", journal=store, run_id="r")
+    assert isinstance(run.end, sf.Suspended)
+    first, second = run.end.open
+    assert isinstance(first, AgentAsks)
+    (answer,) = approval_of(second).values()
+
+    with pytest.raises(sf.UsageError, match="expected an answer to a request of the run 'r/0"):
+        await two().resume("r", {first: answer}, journal=store)
+    assert (await two().resume("r", journal=store)).end == run.end
+    with pytest.raises(sf.UsageError, match="2 open inputs are named 'mail/prompt_of'"):
+        await two().resume("r", {first.name: answer}, journal=store)
+
+
+async def test_a_journal_that_fails_while_an_agent_runs_is_no_defect_of_the_stage() -> None:
+    """The run is not ended by it: once the store is there again it goes on."""
+    store = Failing(3)
+
+    with pytest.raises(JournalError, match="the disk is full"):
+        await mailing().start("x", journal=store, run_id="r")
+    store.left = 99
+    run = await mailing().resume("r", journal=store)
+
+    assert isinstance(run.end, sf.Suspended)
+
+
+async def test_parts_are_told_in_a_journal_as_well() -> None:
+    seen: list[notes.Note] = []
+
+    run = await mailing().start(
+        "x", journal=MemoryStore(), run_id="r", observers=[seen.append], parts=True
+    )
+
+    assert isinstance(run.end, sf.Suspended)
+    assert any(isinstance(one, notes.AgentSaid) for one in seen)
+    assert any(isinstance(one, notes.AgentRested) for one in seen)

@@ -239,3 +239,29 @@ async def test_a_pipeline_that_waits_for_inputs_needs_a_journal() -> None:
         await twice.run("x")
     with pytest.raises(sf.UsageError, match="await_input who: "):
         sf.await_input(complex, name="who", ask=str)
+
+
+async def test_parts_of_agents_are_told_where_they_are_asked_for() -> None:
+    def pipeline() -> sf.Stage[str, str, sf.RunFailed]:
+        return sf.Agent(model=ScriptedModel([reply("Ahoy.")])).stage(str).named("greet")
+
+    async def said(*, parts: bool) -> list[str]:
+        seen: list[notes.Note] = []
+        outcome = await pipeline().run("x", observers=[seen.append], parts=parts)
+        assert outcome == sf.Success("Ahoy.")
+        told = [one for one in seen if isinstance(one, notes.AgentSaid)]
+        assert {one.stage for one in told} <= {"greet/str"}
+        return [one.part.delta for one in told if isinstance(one.part, sf.TextDelta)]
+
+    assert "".join(await said(parts=True)) == "Ahoy."
+    assert await said(parts=False) == []
+
+
+async def test_a_streamed_run_that_fails_is_a_failure_too() -> None:
+    model = ScriptedModel([sf.ModelErrorReason("authentication", "no key")])
+    stage = sf.Agent(model=model).stage(str)
+    seen: list[notes.Note] = []
+
+    outcome = await stage.map_failure(str).run("x", observers=[seen.append], parts=True)
+
+    assert "no key" in outcome.failure()

@@ -10,9 +10,10 @@ from stepfold.agent._answers import AnyAnswer, event_of
 from stepfold.agent._begun import within
 from stepfold.agent._checks import require_answer
 from stepfold.agent._configured import NO_DEPS
-from stepfold.agent._options import RunOptions
+from stepfold.agent._options import RunOptions, StreamOptions
 from stepfold.agent._output import Output
 from stepfold.agent._run import Run, RunFailed, failure_text
+from stepfold.agent._run_stream import RunStream
 from stepfold.loop import (
     Diverged,
     Done,
@@ -21,11 +22,12 @@ from stepfold.loop import (
     Program,
     Resting,
     command_ids,
+    open_requests,
     step,
 )
 from stepfold.loop.events import Resumed
 from stepfold.pipeline import Kept, Rested, Stage, StageContext, contextual
-from stepfold.pipeline.notes import AgentTold
+from stepfold.pipeline.notes import AgentSaid, AgentTold, Tell
 from stepfold.ports import Clock, Journal, write_down
 from stepfold.shell import AnyTool, Observation, Observer, Runtime, driven
 from stepfold.values import (
@@ -67,6 +69,12 @@ class Asked(Protocol):
         self, prompt: Prompt, /, *, deps: object, **options: Unpack[RunOptions]
     ) -> Awaitable[Outcome[Run[object], RunFailed]]:
         """Run it."""
+        ...
+
+    def stream(
+        self, prompt: Prompt, /, *, deps: object, **options: Unpack[StreamOptions]
+    ) -> RunStream[object]:
+        """Run it as a stream."""
         ...
 
     def answer(
@@ -150,6 +158,9 @@ class Asking:
         if kept is None or kept.state is None:
             options["run_id"] = context.run_id
             prompt = self.prompt(context.given)
+            if context.parts and context.tell is not None:
+                run = await self._streamed(prompt, context, context.tell, options)
+                return self._given_by(run, rests=kept is not None)
             match await self.agent.try_generate(prompt, deps=self.deps, **options):
                 case Success(run):
                     return self._given_by(run, rests=kept is not None)
@@ -169,6 +180,16 @@ class Asking:
         if not isinstance(state.phase, Done | Resting):
             state = await self._carried_on(state, context, options)
         return self._given_by(self._run_of(state), rests=True)
+
+    async def _streamed(
+        self, prompt: Prompt, context: StageContext, tell: Tell, options: RunOptions
+    ) -> Run[object]:
+        """Run the agent as a stream, and tell its parts."""
+        stream = self.agent.stream(prompt, deps=self.deps, **cast("StreamOptions", options))
+        async with stream:
+            async for part in stream:
+                tell(AgentSaid(context.key, context.stage, part))
+        return await stream.run()
 
     async def _carried_on(
         self, state: LoopState, context: StageContext, options: RunOptions
@@ -233,7 +254,14 @@ class Asking:
         tools = cast("Mapping[str, AnyTool[object, object]]", self._tools())
         for answer in answers:
             require_answer(answer)
-            event_of(cast("AnyAnswer", answer), state, tools, state.now)
+            given = cast("AnyAnswer", answer)
+            if given.request not in open_requests(state):
+                raise UsageError(
+                    f"answers: expected an answer to a request of the run {state.identity.run!r}, "
+                    f"got one to {given.request.call.tool_call_id!r}: take the request of the "
+                    "AgentAsks that is answered"
+                )
+            event_of(given, state, tools, state.now)
 
     def _tools(self) -> Mapping[str, object]:
         runtime = self.agent.runtime(deps=self.deps, clock=None, journal=None, observers=())

@@ -18,7 +18,7 @@ class StageContext:
     """What is given, by which execution of which stage, and what runs within it may spend.
 
     `tell` is `None` where nobody watches, `children` where the pipeline has no limits, and `kept`
-    where it is not written down.
+    where it is not written down. `parts` is whether whoever watches wants the parts of streams.
     """
 
     given: object
@@ -29,6 +29,7 @@ class StageContext:
     children: ChildRuns | None
     tell: Tell | None
     kept: KeptAgent | None = field(default=None, kw_only=True)
+    parts: bool = field(default=False, kw_only=True)
 
     @property
     def run_id(self) -> str:

@@ -214,7 +214,15 @@ class Driver:
         run, key, writes = self.state.run, command.key, self._writes
         kept = None if writes is None else writes.agent_of(key)
         return StageContext(
-            command.given, run, key, title, setting.clock, setting.children, setting.tell, kept=kept
+            command.given,
+            run,
+            key,
+            title,
+            setting.clock,
+            setting.children,
+            setting.tell,
+            kept=kept,
+            parts=setting.parts and setting.tell is not None,
         )
 
     def _event_of_error(self, key: StageKey, error: Exception) -> StageRaised:

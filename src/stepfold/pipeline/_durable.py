@@ -252,7 +252,8 @@ async def _carried_on(
 ) -> PipelineRun[object, object]:
     clock = clock_of(options)
     tell = telling(options.get("observers", ()))
-    setting = Setting(clock, tell, children, ending_of(options, clock), book)
+    ending, parts = ending_of(options, clock), options.get("parts", False)
+    setting = Setting(clock, tell, children, ending, book, parts)
     driver = Driver(wiring, transition, setting)
     for event in events:
         await driver.feed(evolve(event, at=clock.now()))

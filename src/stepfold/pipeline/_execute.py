@@ -26,6 +26,7 @@ class StartOptions(TypedDict, total=False):
     """What belongs to one run of a pipeline beside its name; see `PipelineOptions`."""
 
     observers: Sequence[Tell]
+    parts: bool
     limits: Limits | None
     prices: Mapping[str, Price] | None
     clock: Clock | None
@@ -37,7 +38,9 @@ class StartOptions(TypedDict, total=False):
 class PipelineOptions(StartOptions, total=False):
     """What belongs to one run of a pipeline.
 
-    `observers` are told each note, in order, before the run goes on; what they raise ends it.
+    `observers` are told each note, in order, before the run goes on; what they raise ends it. With
+    `parts`, agents are asked for streams, and each part of theirs is told too (`AgentSaid`); an
+    agent that is taken up from a journal tells none.
     `clock` is where the time of events comes from. `run_id` names the run, and `seed` decides
     the jitter of pauses; both are new by default. `limits` are what all agents within may spend
     together of tokens, cost and tool calls: each takes what it may spend when it begins, and puts
@@ -80,7 +83,9 @@ async def run_in_memory(
     tell = telling(options.get("observers", ()))
     first = begin(wiring, given, run=run_id, seed=seed, at=clock.now(), tells=tell is not None)
     children = children_of(run_id, options.get("limits"), options.get("prices") or {})
-    driver = Driver(wiring, first, Setting(clock, tell, children, ending_of(options, clock)))
+    parts = options.get("parts", False)
+    setting = Setting(clock, tell, children, ending_of(options, clock), parts=parts)
+    driver = Driver(wiring, first, setting)
     await driver.run()
     end = driver.state.end
     match end:

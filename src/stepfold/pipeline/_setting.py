@@ -43,3 +43,4 @@ class Setting:
     children: ChildRuns | None = None
     ending: Ending | None = None
     writes: Writes | None = None
+    parts: bool = False

@@ -7,11 +7,12 @@ from attrs import frozen
 
 from stepfold.pipeline._ends import PipelineEnd
 from stepfold.pipeline.events import StageKey
-from stepfold.shell import Observation
+from stepfold.shell import Observation, RunPart
 from stepfold.values import Instant, OpenRequest
 
 __all__ = (
     "AgentRested",
+    "AgentSaid",
     "AgentTold",
     "BranchFinished",
     "FanFinished",
@@ -123,6 +124,16 @@ class AgentTold:
     seen: Observation
 
 
+@final
+@frozen(order=False)
+class AgentSaid:
+    """A part of what an agent within the pipeline streams; told where `parts` are asked for."""
+
+    key: StageKey
+    stage: str
+    part: RunPart
+
+
 Note: TypeAlias = (
     StageStarted
     | StageFinished
@@ -133,6 +144,7 @@ Note: TypeAlias = (
     | AgentRested
     | PipelineEnded
     | AgentTold
+    | AgentSaid
 )
 """What those who watch a pipeline may be told."""
 

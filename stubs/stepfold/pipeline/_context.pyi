@@ -18,6 +18,7 @@ class StageContext:
     children: ChildRuns | None
     tell: Tell | None
     kept: KeptAgent | None = field(default=None, kw_only=True)
+    parts: bool = field(default=False, kw_only=True)
 
     @property
     def run_id(self) -> str: ...

@@ -8,6 +8,7 @@ from stepfold.values import Price
 
 class StartOptions(TypedDict, total=False):
     observers: Sequence[Tell]
+    parts: bool
     limits: Limits | None
     prices: Mapping[str, Price] | None
     clock: Clock | None

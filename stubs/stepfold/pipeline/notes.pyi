@@ -3,11 +3,12 @@ from typing import Literal, TypeAlias, final
 from attrs import frozen
 from stepfold.pipeline._ends import PipelineEnd
 from stepfold.pipeline.events import StageKey
-from stepfold.shell import Observation
+from stepfold.shell import Observation, RunPart
 from stepfold.values import Instant, OpenRequest
 
 __all__ = (
     "AgentRested",
+    "AgentSaid",
     "AgentTold",
     "BranchFinished",
     "FanFinished",
@@ -89,6 +90,13 @@ class AgentTold:
     stage: str
     seen: Observation
 
+@final
+@frozen(order=False)
+class AgentSaid:
+    key: StageKey
+    stage: str
+    part: RunPart
+
 Note: TypeAlias = (
     StageStarted
     | StageFinished
@@ -99,5 +107,6 @@ Note: TypeAlias = (
     | AgentRested
     | PipelineEnded
     | AgentTold
+    | AgentSaid
 )
 Tell: TypeAlias = Callable[[Note], object]
