@@ -1,9 +1,12 @@
 """A store in a database: addresses, tables, and what is not said in errors."""
 
+import itertools
 import subprocess
 import sys
 from pathlib import Path
+from typing import BinaryIO
 
+import psycopg
 import pytest
 import sqlalchemy as sa
 
@@ -115,3 +118,35 @@ async def test_a_server_that_is_not_there_is_told_without_the_password() -> None
 
     assert "hunter2" not in str(caught.value)
     await store.aclose()
+
+
+async def test_an_append_is_one_way_there_and_back_to_postgresql(
+    empty_postgres: str, tmp_path: Path
+) -> None:
+    """And one to see that the connection is still there; however many payloads it has."""
+    payloads = tuple((f"digest-{number}", b"big" * 1000) for number in range(5))
+    async with SqlStore(empty_postgres) as store:
+        trace = (tmp_path / "trace").open("w+b")
+
+        def follow(connection: psycopg.Connection, *rest: object) -> None:
+            connection.pgconn.trace(trace.fileno())
+
+        sa.event.listen(store._engine, "checkout", follow)
+        await store.append("run", RECORD, expected=0)
+        ways = [_ways(trace)]
+        for number in range(1, 4):
+            record = JournalRecord(b'{"n":1}', number, "running", payloads)
+            assert await store.append("run", record, expected=number) == Success(number + 1)
+            ways.append(_ways(trace))
+        stored = (await store.read("run")).unwrap()
+        trace.close()
+
+    assert [after - before for before, after in itertools.pairwise(ways)] == [2, 2, 2]
+    assert len(stored.records) == 4
+    assert len(stored.payloads) == 6
+
+
+def _ways(trace: BinaryIO) -> int:
+    """How often a server has said, in what libpq wrote down, that it is ready again."""
+    trace.seek(0)
+    return sum(b"ReadyForQuery" in line for line in trace)

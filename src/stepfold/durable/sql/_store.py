@@ -82,35 +82,37 @@ class SqlStore:
         self, run: str, record: JournalRecord, /, *, expected: int
     ) -> Outcome[int, JournalConflict]:
         """Append a record to a run that is at version `expected`, and give its new version."""
+        if self._is_postgres:
+            return await self._append_at_once(run, record, expected)
 
         def work(connection: sa.Connection) -> Outcome[int, JournalConflict]:
             if expected == 0:
                 row = _first_row(run, 1, record.status, record.at, record.at)
                 moved = self._is_new(connection, RUNS.name, row)
             else:
-                update = (
-                    sa.update(RUNS)
-                    .where(RUNS.c.run == run, RUNS.c.version == expected)
-                    .values(version=expected + 1, status=record.status, updated=record.at)
-                )
-                moved = connection.execute(update).rowcount == 1
+                moved = connection.execute(_moved(run, record, expected)).rowcount == 1
             if not moved:
                 return Failure(JournalConflict(run, expected, _version(connection, run)))
-            connection.execute(
-                sa.insert(RECORDS).values(
-                    run=run,
-                    number=expected + 1,
-                    at=record.at,
-                    status=record.status,
-                    data=record.data,
-                )
-            )
+            connection.execute(sa.insert(RECORDS).values(_record_row(run, record, expected + 1)))
             for digest, data in record.payloads:
                 payload: dict[str, object] = {"run": run, "digest": digest, "data": data}
                 self._is_new(connection, PAYLOADS.name, payload)
             return Success(expected + 1)
 
         return await self._done(run, work)
+
+    async def _append_at_once(
+        self, run: str, record: JournalRecord, expected: int
+    ) -> Outcome[int, JournalConflict]:
+        """Append by one statement, which is a transaction of its own: one way there and back."""
+        appended = _appended(run, record, expected)
+
+        def work(connection: sa.Connection) -> Outcome[int, JournalConflict]:
+            if connection.execute(appended).first() is None:
+                return Failure(JournalConflict(run, expected, _version(connection, run)))
+            return Success(expected + 1)
+
+        return await self._done(run, work, in_one=True)
 
     async def read(self, run: str, /) -> Outcome[StoredJournal, JournalMissing | JournalDamaged]:
         """Give all that was kept of a run."""
@@ -244,16 +246,28 @@ class SqlStore:
     def _is_new(self, connection: sa.Connection, name: str, row: dict[str, object]) -> bool:
         """Insert a row into a table, unless there is one of its key; tells whether it was."""
         table = METADATA.tables[name]
-        if self._engine.dialect.name == "postgresql":
+        if self._is_postgres:
             insert = postgresql.insert(table).values(row).on_conflict_do_nothing()
             return connection.execute(insert.returning(table.c.run)).first() is not None
         other = sqlite.insert(table).values(row).on_conflict_do_nothing()
         return connection.execute(other.returning(table.c.run)).first() is not None
 
-    async def _done(self, run: str, work: Callable[[sa.Connection], T]) -> T:
+    @property
+    def _is_postgres(self) -> bool:
+        return self._engine.dialect.name == "postgresql"
+
+    async def _done(
+        self, run: str, work: Callable[[sa.Connection], T], *, in_one: bool = False
+    ) -> T:
+        """Do work in a transaction, or `in_one` statement that needs none around it."""
+
         def done() -> T:
             try:
                 self._prepare()
+                if in_one:
+                    alone = self._engine.execution_options(isolation_level="AUTOCOMMIT")
+                    with alone.connect() as connection:
+                        return work(connection)
                 with self._engine.begin() as connection:
                     return work(connection)
             except SQLAlchemyError as error:
@@ -293,6 +307,56 @@ def _first_row(
         "updated": updated,
         "forked_at": 0,
     }
+
+
+def _record_row(run: str, record: JournalRecord, number: int) -> dict[str, object]:
+    return {
+        "run": run,
+        "number": number,
+        "at": record.at,
+        "status": record.status,
+        "data": record.data,
+    }
+
+
+def _moved(run: str, record: JournalRecord, expected: int) -> sa.Update:
+    return (
+        sa.update(RUNS)
+        .where(RUNS.c.run == run, RUNS.c.version == expected)
+        .values(version=expected + 1, status=record.status, updated=record.at)
+    )
+
+
+def _appended(run: str, record: JournalRecord, expected: int) -> sa.Insert:
+    """Everything that is appended, where the run is at the version that its writer expects.
+
+    For PostgreSQL, where a part of a statement may write too.
+    """
+    if expected == 0:
+        row = _first_row(run, 1, record.status, record.at, record.at)
+        made = postgresql.insert(RUNS).values(row).on_conflict_do_nothing()
+        moved = made.returning(RUNS.c.run).cte("moved")
+    else:
+        moved = _moved(run, record, expected).returning(RUNS.c.run).cte("moved")
+
+    row = _record_row(run, record, expected + 1)
+    del row["run"]
+    appended = sa.insert(RECORDS).from_select(["run", *row], _beside(moved, row))
+    for number, (digest, data) in enumerate(record.payloads):
+        columns: dict[str, object] = {"digest": digest, "data": data}
+        payload = postgresql.insert(PAYLOADS).from_select(
+            ["run", *columns], _beside(moved, columns)
+        )
+        kept = payload.on_conflict_do_nothing().returning(PAYLOADS.c.run)
+        appended = appended.add_cte(kept.cte(f"payload_{number}"))
+    return appended.returning(RECORDS.c.run)
+
+
+def _beside(moved: sa.FromClause, columns: dict[str, object]) -> sa.Select[tuple[object, ...]]:
+    """A row of values for the run that has moved, or none if it has not."""
+    types = {name: column.type for table in (PAYLOADS, RECORDS) for name, column in table.c.items()}
+    values = [sa.literal(value, types[name]) for name, value in columns.items()]
+    return sa.select(moved.c.run, *values)
 
 
 def _problem(error: SQLAlchemyError) -> str:
