@@ -5,8 +5,8 @@ and `take_over` do so from the journal alone. `record` keeps a run in a file, `r
 recording anew, and `fork` lets another run begin in the middle of one. `page_of` draws one.
 
 `MemoryStore` and `FileStore` keep journals; `stepfold.durable.sql` keeps them in SQLite and
-PostgreSQL. `stepfold.durable.temporal` makes workflows of runs. Runs that go on elsewhere show
-what they are at by a `StreamChannel`, such as `FileChannel`.
+PostgreSQL. `stepfold.durable.temporal` and `stepfold.durable.dbos` make workflows of runs. Runs
+that go on elsewhere show what they are at by a `StreamChannel`, such as `FileChannel`.
 """
 
 from stepfold.durable._channel import ShownPart, StreamChannel, StreamedPart
@@ -29,6 +29,7 @@ from stepfold.durable._records import BaseRecord, EntryRecord
 from stepfold.durable._redacted import redacted
 from stepfold.durable._resume import answer, resume, run, take_over
 from stepfold.durable._seal import Seal
+from stepfold.durable._stream import stream
 from stepfold.durable._timeline import Change, Span, changes, spans_of
 from stepfold.durable._working import DurableOptions
 
@@ -65,6 +66,7 @@ __all__ = (
     "run",
     "spans_of",
     "stored_in",
+    "stream",
     "take_over",
     "write_recording",
 )

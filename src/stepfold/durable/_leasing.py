@@ -4,7 +4,8 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Final, TypeVar, final
 
 import anyio
@@ -85,6 +86,38 @@ async def leased(
     if failure is None:
         raise RuntimeError("expected the work to end in a result or in an exception")
     raise failure
+
+
+@asynccontextmanager
+async def held(
+    store: JournalStore, run: str, *, owner: str | None = None, seconds: float = LEASE_SECONDS
+) -> AsyncGenerator[Holding]:
+    """Hold a run for as long as a block lasts; as `leased`, but who is in the block is not cut.
+
+    Once somebody else has the run, nothing is written any more: the next event raises.
+
+    Raises:
+        JournalError: somebody else has the run.
+    """
+    if not seconds > 0:
+        raise UsageError(f"lease_seconds: expected seconds above zero, got {seconds!r}")
+    name = owner_name() if owner is None else owner
+    lease = await _claimed(store, run, name, seconds, waits=False)
+    holding = Holding()
+    failure: BaseException | None = None
+    try:
+        async with anyio.create_task_group() as group:
+            group.start_soon(_beat, store, lease, seconds, holding, anyio.CancelScope())
+            try:
+                yield holding
+            except (Exception, KeyboardInterrupt, SystemExit) as error:  # noqa: BLE001
+                failure = error  # raised below, in no group
+            group.cancel_scope.cancel()
+    finally:
+        with anyio.move_on_after(5, shield=True):
+            await store.release(lease)
+    if failure is not None:
+        raise failure
 
 
 async def _claimed(

@@ -18,6 +18,7 @@ from stepfold.durable._records import BaseRecord, EntryRecord
 from stepfold.durable._redacted import redacted
 from stepfold.durable._resume import answer, resume, run, take_over
 from stepfold.durable._seal import Seal
+from stepfold.durable._stream import stream
 from stepfold.durable._timeline import Change, Span, changes, spans_of
 from stepfold.durable._working import DurableOptions
 
@@ -54,6 +55,7 @@ __all__ = (
     "run",
     "spans_of",
     "stored_in",
+    "stream",
     "take_over",
     "write_recording",
 )

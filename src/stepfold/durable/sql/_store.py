@@ -341,22 +341,24 @@ def _appended(run: str, record: JournalRecord, expected: int) -> sa.Insert:
 
     row = _record_row(run, record, expected + 1)
     del row["run"]
-    appended = sa.insert(RECORDS).from_select(["run", *row], _beside(moved, row))
+    appended = sa.insert(RECORDS).from_select(["run", *row], _beside(moved.c.run, row))
     for number, (digest, data) in enumerate(record.payloads):
         columns: dict[str, object] = {"digest": digest, "data": data}
         payload = postgresql.insert(PAYLOADS).from_select(
-            ["run", *columns], _beside(moved, columns)
+            ["run", *columns], _beside(moved.c.run, columns)
         )
         kept = payload.on_conflict_do_nothing().returning(PAYLOADS.c.run)
         appended = appended.add_cte(kept.cte(f"payload_{number}"))
     return appended.returning(RECORDS.c.run)
 
 
-def _beside(moved: sa.FromClause, columns: dict[str, object]) -> sa.Select[tuple[object, ...]]:
+def _beside(
+    run: sa.ColumnElement[str], columns: dict[str, object]
+) -> sa.Select[tuple[object, ...]]:
     """A row of values for the run that has moved, or none if it has not."""
     types = {name: column.type for table in (PAYLOADS, RECORDS) for name, column in table.c.items()}
     values = [sa.literal(value, types[name]) for name, value in columns.items()]
-    return sa.select(moved.c.run, *values)
+    return sa.select(run, *values)
 
 
 def _problem(error: SQLAlchemyError) -> str:
