@@ -279,7 +279,7 @@ REDUCERS: dict[laws.Reducer, str] = {
     _trusts_json: "step raised JSONDecodeError",
     _has_hidden_state: "two different transitions",
     _hears_after_the_end: "an ended run was changed|changed by an old event",
-    _counts_old_results: "changed by an old event|took ToolReturned",
+    _counts_old_results: "changed by an old event|took ToolReturned|tool calls were issued",
     _takes_anything: "never issued was taken",
     _fails_with_its_tools: "replayed",
     _rewrites_what_was_said: "did not only grow",
