@@ -29,6 +29,7 @@ from stepfold.values import (
     Success,
     Text,
     TextOutput,
+    ToolError,
     UsageError,
     UserMessage,
 )
@@ -254,6 +255,28 @@ def output_of(run: Run) -> JsonText | None:
     return run.phase(Done).output
 
 
+def test_a_wrap_up_waits_for_nobodys_approval() -> None:
+    """The run ends, and its history has an answer to the call."""
+    give = guarded("give", executes=False, is_output=True)
+    limits = Limits(steps=2, wrap_up_tokens=10)
+    run = started(program(tool(), give, output=GIVEN, limits=limits))
+    run.reply(call())
+    run.finish()
+    run.reply(call("give"))
+
+    assert isinstance(run.end, Stopped)
+    [error] = (it for it in run.state.steps[-1].content if isinstance(it, ToolError))
+    assert error.kind == "not-run"
+
+
+def test_the_validators_are_asked_about_a_wrap_up() -> None:
+    """As they are about any other answer."""
+    run = wrapped(BOUND)
+    run.reply("8")
+
+    assert [type(command) for command in run.issued()] == [BindOutput]
+
+
 def test_a_wrap_up_asks_for_the_output_tool_alone() -> None:
     run = wrapped(GIVEN)
 
@@ -335,6 +358,7 @@ def test_a_call_that_does_not_fit_is_answered_by_its_error() -> None:
     (rejected,) = run.told(OutputRejected)
 
     assert rejected.error.cause == "schema-mismatch"
+    assert rejected.error.finish_reason == "tool-calls"
     assert feedback(run) == []
 
     run.reply(call("give", '{"bad":1}', id="c2"))

@@ -145,6 +145,19 @@ def test_a_state_tells_how_far_its_run_has_come() -> None:
     assert seen[0].cost == 20
 
 
+def test_without_a_limit_of_money_none_is_reserved() -> None:
+    """Whatever it costs."""
+    assert started(program(prices=PRICES)).state.ledger.reserved_cost == 0
+
+
+def test_the_cost_of_what_was_said_before_a_failure_is_kept_in_its_step() -> None:
+    """The partial reply is a step as any other."""
+    run = started(program(prices=PRICES, retry=RetryPolicy(max_retries=0)))
+    run.fail(partial=reply_of("It is", finish="interrupted", usage=Usage(10, 5)))
+
+    assert [step.cost for step in run.state.steps] == [20]
+
+
 # --- the limit --------------------------------------------------------------------------------
 
 
@@ -165,6 +178,25 @@ def test_the_reply_is_capped_to_what_the_money_buys() -> None:
 def test_the_tighter_of_two_budgets_holds(tokens: int, room: int) -> None:
     """Tokens or money."""
     assert allowed(started(program(limits=Limits(tokens=tokens, cost=100), prices=PRICES))) == room
+
+
+@pytest.mark.parametrize("limits", [Limits(tokens=1), Limits(cost=2)])
+def test_room_for_one_token_is_room(limits: Limits) -> None:
+    """The call is made, and may say that much."""
+    assert allowed(started(program(limits=limits, prices=PRICES))) == 1
+
+
+def test_a_cap_of_its_own_may_take_all_that_is_left() -> None:
+    """To the token."""
+    settings = CallSettings(max_output_tokens=20)
+
+    assert allowed(started(program(limits=Limits(tokens=20), settings=settings))) == 20
+
+
+@pytest.mark.parametrize(("tokens", "room"), [(4_096, 4_096), (4_097, None)])
+def test_only_a_tight_budget_is_told_to_the_provider(tokens: int, room: int | None) -> None:
+    """One that leaves more than every model gives is no cap."""
+    assert allowed(started(program(limits=Limits(tokens=tokens)))) == room
 
 
 def test_a_call_that_the_money_does_not_suffice_for_is_not_made() -> None:
@@ -371,6 +403,15 @@ def test_a_tool_that_is_not_run_here_is_granted_nothing() -> None:
     run.reply(*calls("ask", "a", "ask"), usage=FIRST)
 
     assert [Grant(8)] == grants(run)
+
+
+def test_what_is_used_up_to_the_last_is_granted_to_none() -> None:
+    """Not even to the second tool: nothing is left, and not less than nothing."""
+    limits = Limits(tokens=20, cost=20, tool_calls=2)
+    run = started(program(granting("a"), granting("b"), limits=limits, prices=FLAT))
+    run.reply(*calls("a", "b"), usage=FIRST)
+
+    assert [Grant(0, 0, 0), Grant(0, 0, 0)] == grants(run)
 
 
 def test_where_nothing_is_left_nothing_is_granted() -> None:

@@ -1,8 +1,10 @@
 """Client calls: from the model's text to an answer."""
 
 import pytest
+from attrs import evolve
 
 from stepfold.loop import Limits, Resting, Working
+from stepfold.loop._calls import denied_part, outcome_part
 from stepfold.loop.commands import (
     BindCall,
     CallKey,
@@ -40,6 +42,7 @@ from stepfold.values import (
     Stopped,
     TextOutput,
     ToolCall,
+    ToolError,
     ToolResult,
 )
 from tests.loop._scenario import (
@@ -798,3 +801,61 @@ def test_a_denied_call_keeps_what_belongs_to_the_provider() -> None:
     run.answer(approved=False)
 
     assert run.answers[0].provider_options == options
+
+
+# --- what is told of a call -------------------------------------------------------------------
+
+
+LABELLED = evolve(
+    call(),
+    dynamic=True,
+    title="Look",
+    tool_metadata=JsonText('{"icon":"eye"}'),
+    provider_options=JsonText('{"acme":{}}'),
+)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        outcome_part(LABELLED, succeeded()),
+        outcome_part(LABELLED, ToolFailed("no")),
+        denied_part(LABELLED, None),
+    ],
+    ids=["result", "error", "denial"],
+)
+def test_an_answer_is_labelled_as_its_call(part: ToolResult | ToolError) -> None:
+    """Who shows calls to people shows the answer in the same place."""
+    assert part.dynamic
+    assert part.title == "Look"
+    assert part.tool_metadata == JsonText('{"icon":"eye"}')
+    assert part.provider_options == JsonText('{"acme":{}}')
+
+
+def kinds(run: Run) -> list[str]:
+    """List what kinds of errors stand in the steps."""
+    return [
+        part.kind
+        for step in run.state.steps
+        for part in step.content
+        if isinstance(part, ToolError)
+    ]
+
+
+def test_a_call_beyond_the_limit_of_its_tool_is_no_failure_of_the_tool() -> None:
+    """The step says that a limit refused it."""
+    run = started(program(tool(), limits=Limits(calls_of={"look": 1})))
+    run.reply(*calls("look", "look"))
+    run.finish()
+
+    assert kinds(run) == ["limit"]
+
+
+def test_a_limit_of_one_tool_does_not_hold_back_another() -> None:
+    """A client's call that was approved is opened at once, though others are not answered yet."""
+    client = guarded("ask", executes=False)
+    run = started(program(client, tool(), limits=Limits(calls_of={"look": 1})))
+    run.reply(*calls("ask", "ask"))
+    run.answer(0)
+
+    assert [note.key.index for note in run.told(CallOpened)] == [0]

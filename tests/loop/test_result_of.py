@@ -19,6 +19,7 @@ from stepfold.values import (
     ApprovalResponse,
     AssistantMessage,
     Completed,
+    ContentOutput,
     DeniedOutput,
     ErrorTextOutput,
     Failed,
@@ -28,6 +29,7 @@ from stepfold.values import (
     Outcome,
     Stopped,
     Success,
+    Text,
     TextOutput,
     ToolMessage,
     UsageError,
@@ -67,6 +69,15 @@ def test_what_the_tool_gives_is_the_output_and_ends_the_run() -> None:
 
     assert run.end == Completed(JsonText('{"seat":7}'))
     assert len(run.answers) == 1
+
+
+def test_what_the_model_sees_of_the_result_may_be_parts() -> None:
+    """As it may be text or JSON: the tool has succeeded in all of these."""
+    run = booking()
+    run.reply(call("book"))
+    run.finish(0, ToolSucceeded(ContentOutput((Text("booked"),)), JsonText("7")))
+
+    assert run.end == Completed(JsonText("7"))
 
 
 def test_the_program_keeps_another_value_than_the_model_sees() -> None:

@@ -163,6 +163,21 @@ def test_a_condition_names_its_reason_and_what_it_saw(
     assert stop == condition(so_far)
 
 
+def test_unknown_usage_is_none_at_all() -> None:
+    """Also for the smallest budget: nobody said that anything was spent."""
+    assert token_budget(1)(progress()) is None
+
+
+@pytest.mark.parametrize("cost", [-1, 2.0, True, "3", None])
+def test_a_cost_is_a_whole_number(cost: object) -> None:
+    """Of millionths: a budget in whole units of money would be a fraction."""
+    with pytest.raises(UsageError, match=re.escape(f"cost_budget: {WHOLE}, got {cost!r}")):
+        cost_budget(cast("int", cost))
+
+
+WHOLE = "expected a whole number that is not negative"
+
+
 @pytest.mark.parametrize("limit", [-1, 2.0, True, "3", None])
 def test_a_count_is_a_whole_number(limit: object) -> None:
     """The text says what was expected and what came."""

@@ -48,7 +48,7 @@ SUITES: Final = (
 BESIDE: Final = (
     *("*_chunking", "chaos", "embedding*", "emulate_tools", "journals", "mid_stream"),
     *("middleware_*", "mutated_streams", "network_guard", "observers", "performance", "pipelines"),
-    *("schema_documents", "scripts", "transforms", "transitions"),
+    *("machine", "schema_documents", "scripts", "transforms", "transitions"),
 )
 """The properties that are about floors above, or take long to hold what others hold in less."""
 
@@ -291,6 +291,9 @@ class _Session:
                 name = "" if path.stem == "__init__" else f".{path.stem}"
                 importlib.import_module(f"stepfold.{room}{name}")
         sys.settrace(None)
+        home = importlib.import_module("stepfold").__file__
+        if home is None or not Path(home).is_relative_to(PACKAGE):
+            raise RuntimeError(f"expected the sources of {PACKAGE} to be imported, got {home}")
         items = {item.nodeid: item for item in session.items}
         functions: dict[Spot, list[FunctionType]] = defaultdict(list)
         caches = []

@@ -253,7 +253,7 @@ def taken_up(step: int, slot: Slot, out: Draft) -> Slot:
     approval = slot.approval
     if slot.call.provider_executed:
         return evolve(slot, status="done")
-    if slot.status == "awaited" and slot.held is not None:
+    if slot.held is not None:
         return finished(slot_key(step, slot), slot, outcome_part(slot.call, slot.held), out)
     if approval is not None and approval.approved is False:
         part = denied_part(slot.call, approval.reason)
@@ -305,7 +305,7 @@ def issue(program: Program, out: Draft, work: Work) -> None:
             message = f"not run: no tool is named {name!r} any more"
             slots[place] = closed(step, slot, "invalid", message, out)
         elif spec.is_output:
-            slots[place] = _taken_as_output(step, slot, slots[:place], out)
+            slots[place] = _taken_as_output(step, slot, slots, out)
         elif limits.tool_calls is not None and out.total_issued >= limits.tool_calls:
             work.refused = True
             message = f"not run: the run's limit of {limits.tool_calls} tool calls is used up"
@@ -339,10 +339,10 @@ def _grant(program: Program, out: Draft, work: Work, granted: list[tuple[int, in
         out.commands[position] = RunTool(key, name, slot.deadline, grant)
 
 
-def _taken_as_output(step: int, slot: Slot, before: Sequence[Slot], out: Draft) -> Slot:
+def _taken_as_output(step: int, slot: Slot, slots: Sequence[Slot], out: Draft) -> Slot:
     """Answer a call that gives the output; the first acceptable one of a step counts."""
     call = slot.call
-    if any(one.call.tool_name == call.tool_name and _is_result(one.part) for one in before):
+    if any(one.call.tool_name == call.tool_name and _is_result(one.part) for one in slots):
         message = "not taken: the output was given by the call before this one"
         return closed(step, slot, "not-run", message, out)
     result = ToolResult(call.tool_call_id, call.tool_name, TextOutput(_ACCEPTED))

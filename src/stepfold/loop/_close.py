@@ -158,7 +158,7 @@ def after_final_answer(
     waiting = out.inbox.waiting
     if not waiting or out.cancel_requested is not None:
         if answer is None:
-            conclude(program, out, step)
+            conclude(program, out, step, is_last=False)
         else:
             finish(out, Completed(answer), answer)
         return
@@ -179,7 +179,7 @@ def has_final_answer(program: Program, out: Draft) -> bool:
     return is_final(program, out.transcript, is_waiting=bool(out.toolbox.deferred))
 
 
-def conclude(program: Program, out: Draft, step: int, *, is_last: bool = False) -> None:
+def conclude(program: Program, out: Draft, step: int, *, is_last: bool) -> None:
     """End with the output that was promised, ask for it again, or end without it."""
     match answer_in(program, out.transcript):
         case Success(output):
@@ -197,9 +197,7 @@ def needs_binding(program: Program) -> bool:
     return program.output.binds and program.output.tool is None
 
 
-def not_fit(
-    program: Program, out: Draft, step: int, error: NoOutput, *, is_last: bool = False
-) -> None:
+def not_fit(program: Program, out: Draft, step: int, error: NoOutput, *, is_last: bool) -> None:
     """Send an answer back that is not the output, if there are retries left, or fail."""
     if is_last or not _may_retry(program, out):
         finish(out, Failed(error))
