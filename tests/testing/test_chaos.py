@@ -16,11 +16,14 @@ from stepfold.testing import (
     trace_of,
 )
 from stepfold.values import (
+    Finish,
+    FinishReason,
     ModelError,
     ModelErrorReason,
     ModelReply,
     ModelRequest,
     StreamPart,
+    StreamStart,
     ToolCall,
     ToolInputDelta,
     UserMessage,
@@ -94,6 +97,15 @@ async def test_a_cut_stream_has_some_parts_and_no_finish() -> None:
 
         assert heard == whole[: len(heard)]
     assert lengths == {1, 2, 3, 4}
+
+
+async def test_even_a_short_stream_is_cut_before_its_finish() -> None:
+    short: list[StreamPart] = [StreamStart(), Finish(FinishReason("stop"))]
+    for seed in range(20):
+        inner = ScriptedModel([short])
+        model = ChaosModel(inner, seed=seed, rate_limits=0, timeouts=0, cuts=1)
+
+        assert await parts(model, request()) == short[:1]
 
 
 async def test_nor_is_a_cut_reply_whole() -> None:

@@ -183,6 +183,36 @@ async def test_equal_calls_get_the_results_in_their_order_in_each_run() -> None:
         assert run.results_of(die) == (one, two, two)
 
 
+async def test_a_script_tells_each_result_once() -> None:
+    rolls: list[Scripted] = [reply(call(roll), call(roll)), reply(call(roll)), reply("Done.")]
+    recorder = ScriptRecorder(ScriptedModel(rolls))
+    first = await sf.Agent(model=recorder, tools=[roll]).generate("Go.")
+    one, two, three = first.results_of(roll)
+    die = mock_tool(roll, recorder.script)
+    many: list[Scripted] = [reply(*[call(roll)] * 4), reply("Done.")]
+    run = await sf.Agent(model=ScriptedModel(many), tools=[die]).generate("Go.")
+
+    assert sorted([one, two, three]) == [1, 2, 3]
+    assert run.results_of(die) == (one, two, three, three)
+
+
+async def test_a_call_that_never_ran_was_not_recorded() -> None:
+    calls = reply(call(book, {"city": "Oslo"}), call(book, {"city": "Bern"}))
+    limited = sf.Agent(
+        model=ScriptedModel([calls, reply("Done.")]),
+        tools=[book],
+        limits=sf.Limits(tool_calls=1),
+    )
+    first = await limited.generate("Go.")
+    run = await sf.Agent(
+        model=ScriptedModel([calls, reply("Done.")]), tools=[mock_tool(book, first.steps)]
+    ).generate("Go.")
+    (error,) = run.steps[0].tool_errors
+
+    assert run.results_of(book) == ("to Oslo",)
+    assert error.error.startswith("NeverRecorded: book: ")
+
+
 async def test_defaults_are_filled_in_before_calls_are_compared() -> None:
     first = await recorded()
     spelt_out = reply(call(weather, {"day": 0, "city": "Oslo"}))
