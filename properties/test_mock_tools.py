@@ -51,9 +51,10 @@ def tools_of(ran: list[str]) -> tuple[AnyTool[object, object], ...]:
 @given(
     st.lists(st.lists(CALLS, min_size=1, max_size=3), max_size=3),
     st.sampled_from(["asyncio", "trio"]),
+    st.sampled_from(["asyncio", "trio"]),
 )
 def test_a_run_on_mocks_is_the_run_that_was_recorded(
-    steps: list[list[ToolCall]], backend: str
+    steps: list[list[ToolCall]], backend: str, other: str
 ) -> None:
     script: list[Scripted] = [*(reply(*calls) for calls in steps), reply("That is all.")]
 
@@ -67,7 +68,7 @@ def test_a_run_on_mocks_is_the_run_that_was_recorded(
     first, program = anyio.run(main, tools, backend=backend)
     count = len(ran)
     mocks = tuple(mock_tool(one, first.steps) for one in tools)
-    again, mocked = anyio.run(main, mocks, backend="asyncio")
+    again, mocked = anyio.run(main, mocks, backend=other)
 
     laws.same_history(first.state, again.state)
     assert [step.content for step in again.steps] == [step.content for step in first.steps]

@@ -47,16 +47,15 @@ class _Attempt:
 class ChaosModel(Around):
     """A `LanguageModel` that asks another one, and fails now and then as networks do.
 
-    Rates are shares of the requests, from 0 to 1. Of all attempts, `rate_limits` are refused with
+    Rates are shares of the attempts at model calls, from 0 to 1: `rate_limits` are refused with
     status 429 and `retry_after` seconds, `timeouts` time out, and the replies to `cuts` break off
-    after some parts. `malformed` of the replies have tool calls whose arguments are no JSON.
-    `slow` of the streams pause for `pause` seconds before each part, on the `clock`; without one
-    nothing waits.
+    after some parts. `malformed` of the replies have tool calls whose arguments are no JSON, and
+    `slow` of the streams pause for `pause` seconds before each part, on the `clock`.
 
-    The n-th attempt of a step does not fail from the `max_failures`-th on, so that a run whose
-    retries are as many gets its answer, and with no `malformed` arguments the very history that it
-    would have had. The model inside is not asked for what is refused or times out, and does not see
-    that an attempt was one more: a `ScriptedModel` gives what it would have given.
+    Of each step only the first `max_failures` attempts may fail. So a run with as many retries gets
+    its answers, and without `malformed` arguments the very history that it would have had. The
+    model inside is not asked for what is refused or times out, and an attempt that failed is not
+    counted to it: a `ScriptedModel` gives what it would have given.
 
     What happens to a request depends on the seed, its step and attempt, and the last message: not
     on who asks first, nor on the run's id. So a run under chaos is the same each time.

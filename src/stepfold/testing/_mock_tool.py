@@ -64,9 +64,10 @@ def mock_tool(tool: AnyTool[D, T], recorded: Iterable[StepResult | Exchange], /)
 
     To the model and to the program it is the same tool: name, schema, options and so the program's
     fingerprint are those of the given one, and results are typed as before. A call is found by its
-    arguments, defaults filled in; of calls with equal arguments each run gets the results in their
-    order, and then the last one again. A call that failed fails with the same words. Calls that
-    never ran (refused arguments, limits) are left out: they are decided anew.
+    arguments, defaults filled in. Of calls with equal arguments, each gets what was given at its
+    own place in the run, else the next result that is left, else the last one again; each run
+    begins anew. A call that failed fails with the same words. Calls that never ran (refused
+    arguments, limits) are left out: they are decided anew.
 
         recorded = await agent.generate("Is it warm in Oslo?", deps=deps)
         tools = [mock_tool(weather, recorded.steps)]
@@ -92,8 +93,12 @@ def mock_tool(tool: AnyTool[D, T], recorded: Iterable[StepResult | Exchange], /)
 @final
 @frozen(order=False)
 class _Answered:
-    """A recorded call: its arguments as JSON, and what it gave or the error that it raised."""
+    """A recorded call: its place in the run (`step/index`, if known), its arguments, its answer.
 
+    Arguments are JSON; the answer is a value, or the text of an error, maybe with a value.
+    """
+
+    place: str
     arguments: str
     value: object = None
     error: str | None = None
@@ -106,7 +111,7 @@ class _MockedTool(AnyTool[D_contra, T_co]):
     def __init__(self, tool: AnyTool[D_contra, T_co], answers: Sequence[_Answered]) -> None:
         self._mocked: Final = tool
         self._answers: Final = answers
-        self._given: Final[dict[str, dict[str, _Answered]]] = {}
+        self._given: Final[dict[str, dict[str, int]]] = {}
         super().__init__(tool.function, tool.options)
 
     @cached_property
@@ -140,15 +145,21 @@ class _MockedTool(AnyTool[D_contra, T_co]):
         return Failure(answer.value)
 
     def _answer(self, key: str, arguments: str) -> _Answered:
-        given = self._given.setdefault(key.rpartition("/")[0].rpartition("/")[0], {})
-        if key in given:
-            return given[key]
-        fitting = [answer for answer in self._answers if answer.arguments == arguments]
-        if not fitting:
-            raise self._never_recorded(arguments)
-        before = sum(answer.arguments == arguments for answer in given.values())
-        given[key] = fitting[min(before, len(fitting) - 1)]
-        return given[key]
+        run, *at = key.rsplit("/", 2)
+        place = "/".join(at)
+        given = self._given.setdefault(run, {})
+        if place not in given:
+            fitting = [
+                number
+                for number, answer in enumerate(self._answers)
+                if answer.arguments == arguments
+            ]
+            if not fitting:
+                raise self._never_recorded(arguments)
+            left = [number for number in fitting if number not in given.values()]
+            own = [number for number in left if self._answers[number].place == place]
+            given[place] = (own or left or fitting[-1:])[0]
+        return self._answers[given[place]]
 
     def _never_recorded(self, arguments: str) -> NeverRecorded:
         closest = closest_of([answer.arguments for answer in self._answers], arguments)
@@ -167,7 +178,7 @@ def _answers_of(
     tool: AnyTool[Never, object], recorded: Iterable[StepResult | Exchange]
 ) -> Sequence[_Answered]:
     answers: list[_Answered] = []
-    for call, answer in _calls_in(recorded):
+    for place, call, answer in _calls_in(recorded):
         if call.tool_name != tool.name or call.provider_executed:
             continue
         document = parse_json(call.input if call.input.strip() else "{}")
@@ -178,9 +189,9 @@ def _answers_of(
             continue  # so is what the schema or validators refused
         arguments = _named(tool, *bound.unwrap())
         if isinstance(answer, ToolResult):
-            answers.append(_Answered(arguments, _read(tool, answer.json)))
+            answers.append(_Answered(place, arguments, _read(tool, answer.json)))
         elif answer.kind in _RAN:
-            answers.append(_Answered(arguments, _failure_of(answer), answer.error))
+            answers.append(_Answered(place, arguments, _failure_of(answer), answer.error))
     return answers
 
 
@@ -238,29 +249,32 @@ def _json_of(given: object) -> str:
             return repr(given)  # what has no JSON form is told as Python would
 
 
-_Calls: TypeAlias = Iterator[tuple[ToolCall, ToolResult | ToolError]]
+_Placed: TypeAlias = dict[str, tuple[str, ToolCall]]
+_Calls: TypeAlias = Iterator[tuple[str, ToolCall, ToolResult | ToolError]]
 
 
 def _calls_in(recorded: Iterable[StepResult | Exchange]) -> _Calls:
-    open_calls: dict[str, ToolCall] = {}
+    open_calls: _Placed = {}
     told: list[tuple[Message, ...]] = []
     for item in recorded:
         match item:
             case StepResult():
-                open_calls |= {call.tool_call_id: call for call in item.tool_calls}
+                calls = [call for call in item.tool_calls if not call.provider_executed]
+                for index, call in enumerate(calls):
+                    open_calls[call.tool_call_id] = (f"{item.step}/{index}", call)
                 late = _results_in(item.late)
                 yield from _paired(open_calls, [*late, *item.tool_results, *item.tool_errors])
             case Exchange(request):
                 # A conversation that goes on tells again what was told before.
                 known = [len(it) for it in told if request.messages[: len(it)] == it]
                 told.append(request.messages)
-                calls = _calls_told(request.messages)
-                yield from _paired(calls, _results_in(request.messages[max(known, default=0) :]))
+                new = request.messages[max(known, default=0) :]
+                yield from _paired(_calls_told(request.messages), _results_in(new))
 
 
-def _calls_told(messages: Iterable[Message]) -> dict[str, ToolCall]:
+def _calls_told(messages: Iterable[Message]) -> _Placed:
     return {
-        part.tool_call_id: part
+        part.tool_call_id: ("", part)
         for message in messages
         if isinstance(message, AssistantMessage)
         for part in message.content
@@ -291,9 +305,9 @@ def _as_error(result: ToolResult) -> ToolResult | ToolError:
             return result
 
 
-def _paired(calls: dict[str, ToolCall], answers: Iterable[ToolResult | ToolError]) -> _Calls:
+def _paired(calls: _Placed, answers: Iterable[ToolResult | ToolError]) -> _Calls:
     """Each call with its answer, in the order of the answers: that of the calls in each step."""
     for answer in answers:
-        call = calls.pop(answer.tool_call_id, None)
-        if call is not None:
-            yield call, answer
+        if answer.tool_call_id in calls:
+            place, call = calls.pop(answer.tool_call_id)
+            yield place, call, answer

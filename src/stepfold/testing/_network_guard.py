@@ -37,6 +37,24 @@ class NetworkBlocked(UsageError):
 
 
 @final
+class _Watch:
+    """What one guard allows, and what it refused."""
+
+    def __init__(self, *, loopback: bool) -> None:
+        self._loopback = loopback
+        self.blocked: list[str] = []
+
+    def refusal(self, host: str, port: object) -> NetworkBlocked | None:
+        """Note what is forbidden, and say so; `None` for what is allowed."""
+        if self._loopback and is_local(host):
+            return None
+        shown = f"[{host}]" if ":" in host else host
+        address = shown if port in {None, "", 0} else f"{shown}:{port}"
+        self.blocked.append(address)
+        return NetworkBlocked(address, loopback=self._loopback)
+
+
+@final
 class NetworkGuard:
     """What `no_network` gives: a context manager, up for as long as its block.
 
@@ -45,13 +63,12 @@ class NetworkGuard:
     """
 
     def __init__(self, *, loopback: bool) -> None:
-        self._loopback = loopback
-        self._blocked: list[str] = []
+        self._watch = _Watch(loopback=loopback)
 
     @property
     def blocked(self) -> tuple[str, ...]:
         """The addresses that were asked for and refused, in order."""
-        return tuple(self._blocked)
+        return tuple(self._watch.blocked)
 
     def __enter__(self) -> Self:
         """Forbid the network to the whole process."""
@@ -59,7 +76,7 @@ class NetworkGuard:
         with _lock:
             if not _up:
                 _originals = _replaced()
-            _up = (*_up, self)
+            _up = (*_up, self._watch)
         return self
 
     def __exit__(
@@ -72,20 +89,11 @@ class NetworkGuard:
         """Come down; with the last guard all is as before."""
         global _originals, _up  # noqa: PLW0603
         with _lock:
-            place = _up.index(self)
+            place = _up.index(self._watch)
             _up = (*_up[:place], *_up[place + 1 :])
             if not _up:
                 _restore(_originals)
                 _originals = {}
-
-    def refusal(self, host: str, port: object) -> NetworkBlocked | None:
-        """Note what this guard forbids, and say so; `None` for what it allows."""
-        if self._loopback and is_local(host):
-            return None
-        shown = f"[{host}]" if ":" in host else host
-        address = shown if port in {None, "", 0} else f"{shown}:{port}"
-        self._blocked.append(address)
-        return NetworkBlocked(address, loopback=self._loopback)
 
 
 def no_network(*, loopback: bool = True) -> NetworkGuard:
@@ -97,8 +105,8 @@ def no_network(*, loopback: bool = True) -> NetworkGuard:
     Every connection to another machine, every datagram to one and every resolution of its name
     raises `NetworkBlocked`, whichever thread or event loop it is made in. Addresses of this machine
     stay open (`localhost`, 127.0.0.0/8, ::1, and the unspecified ones that servers listen on),
-    unless `loopback=False`. Sockets that are no IP sockets are left alone, as are connections that
-    are open already.
+    unless `loopback=False` (an event loop on Windows needs them). Sockets that are no IP sockets
+    are left alone, as are connections that are open already.
 
     Guards can be nested and can overlap in threads: what any of them forbids is forbidden. Code
     that goes around Python's `socket` is not seen: uvloop, and libraries in C such as libpq.
@@ -138,7 +146,7 @@ class _Method(Protocol):
 
 
 _lock = Lock()
-_up: tuple[NetworkGuard, ...] = ()
+_up: tuple[_Watch, ...] = ()
 _originals: dict[str, object] = {}
 
 _IP = frozenset({socket.AF_INET, socket.AF_INET6})
@@ -214,7 +222,7 @@ def _guarded_getnameinfo(original: Callable[[A, int], T]) -> Callable[[A, int], 
 def _refuse(host: object = None, port: object = None) -> None:
     name = host.decode("ascii", "replace") if isinstance(host, bytes | bytearray) else host
     told = name if isinstance(name, str) else ""
-    refusals = [guard.refusal(told, port) for guard in _up]  # each of them keeps its list
+    refusals = [watch.refusal(told, port) for watch in _up]  # each of them keeps its list
     for refusal in refusals:
         if refusal is not None:
             raise refusal
