@@ -121,6 +121,34 @@ async def test_a_fork_has_names_of_its_own_and_may_go_on_otherwise() -> None:
     assert (await store.read("whole")).unwrap().run.version == recording.run.version
 
 
+async def test_a_fork_goes_on_from_other_messages(tmp_path: Path) -> None:
+    store = FileStore(tmp_path)
+    await durable.run(agent_of(), store, "Go", run_id="whole")
+    recording = (await durable.recording_of(store, "whole")).unwrap()
+    [at, *_] = [
+        number for number, state in recording.snapshots() if isinstance(state.phase, Calling)
+    ]
+    told = (sf.UserMessage("Stay"), sf.AssistantMessage("Here?"))
+
+    state = await durable.fork(
+        agent_of(), store, "whole", "fork", at=at, messages=told, say="Go after all."
+    )
+    run = await durable.resume(agent_of(), store, "fork")
+
+    assert state.messages == (*told, sf.UserMessage("Go after all."))
+    assert run.messages[:3] == state.messages
+    assert run.text == "Done."
+    replayed = durable.replayed(
+        agent_of().program, (await durable.recording_of(store, "fork")).unwrap()
+    )
+    assert replayed.unwrap() == run.state
+    for messages in ((), run.messages[-2:-1]):
+        with pytest.raises(sf.UsageError, match="expected messages that can be sent"):
+            await durable.fork(agent_of(), store, "whole", "bad", at=at, messages=messages)
+    with pytest.raises(sf.UsageError, match="calls are at work"):
+        await durable.fork(agent_of(), store, "whole", "bad", at=2, messages=told)
+
+
 async def test_a_fork_from_any_record_ends_as_the_run_did(tmp_path: Path) -> None:
     store = FileStore(tmp_path)
     whole = await durable.run(agent_of(), store, "Go", run_id="whole")

@@ -21,6 +21,8 @@ from stepfold.loop import (
     LoopState,
     Preparing,
     Program,
+    Transcript,
+    inspect_history,
 )
 from stepfold.ports import (
     JournalConflict,
@@ -41,6 +43,7 @@ async def fork(
     /,
     *,
     at: int,
+    messages: Sequence[Message] | None = None,
     say: str | Sequence[Message] = (),
     seal: Seal | None = None,
 ) -> LoopState:
@@ -49,15 +52,16 @@ async def fork(
     It has a name of its own, and so have its calls: none has the idempotency key of a call of the
     run that it came from. `resume` takes it on. The agent may be another one, with other tools or
     another model: where a step had come to rest at `at`, nothing is decided anew, and a model
-    call that was to be made goes to the new agent's model. `say` are messages that are put to the
-    end of its history, where the model was to be asked next.
+    call that was to be made goes to the new agent's model. Where the model was to be asked next,
+    `messages` are what the history is instead of that of the run, and `say` are put to its end.
 
     Gives the state from which the fork goes on.
 
     Raises:
         JournalError: there is no such run, it is damaged, or `new` exists.
         UsageError: the run has ended there; the step was open and this program decides otherwise
-            than the run's did; or there is something to say where calls are at work.
+            than the run's did; calls are at work where messages are given; or these are no history
+            that can be sent.
     """
     program = agent if isinstance(agent, Program) else agent.program
     found = await store.read(run_id)
@@ -66,7 +70,7 @@ async def fork(
     stored = found.unwrap()
     if not 0 < at <= stored.run.version:
         raise JournalError(JournalConflict(run_id, at, stored.run.version))
-    state = forked_state(program, stored, new, at=at, say=say, seal=seal)
+    state = forked_state(program, stored, new, at=at, messages=messages, say=say, seal=seal)
     made = await store.fork(run_id, new, at=at)
     if isinstance(made, Failure):
         raise JournalError(made.failure())
@@ -83,6 +87,7 @@ def fork_recording(
     /,
     *,
     at: int,
+    messages: Sequence[Message] | None = None,
     say: str | Sequence[Message] = (),
     seal: Seal | None = None,
 ) -> Path:
@@ -102,7 +107,7 @@ def fork_recording(
     run = stored.run
     if not 0 < at <= run.version:
         raise JournalError(JournalConflict(run.run, at, run.version))
-    state = forked_state(program, stored, new, at=at, say=say, seal=seal)
+    state = forked_state(program, stored, new, at=at, messages=messages, say=say, seal=seal)
     base = base_record(state, seal=seal)
     told = evolve(
         run,
@@ -137,6 +142,7 @@ def forked_state(
     new: str,
     *,
     at: int,
+    messages: Sequence[Message] | None = None,
     say: str | Sequence[Message] = (),
     seal: Seal | None = None,
 ) -> LoopState:
@@ -164,19 +170,30 @@ def forked_state(
     phase = state.phase
     if isinstance(phase, Calling) and phase.model not in program.models:
         state = evolve(state, phase=evolve(phase, model=program.models[0], attempt=0))
-    return _with_words(state, say)
-
-
-def _with_words(state: LoopState, say: str | Sequence[Message]) -> LoopState:
-    messages = (UserMessage(say),) if isinstance(say, str) else tuple(say)
-    if not messages:
+    words = (UserMessage(say),) if isinstance(say, str) else tuple(say)
+    if not words and messages is None:
         return state
     if not isinstance(state.phase, Calling | Preparing):
         raise UsageError(
             "fork: expected nothing to say, since calls are at work or open there, got messages: "
             "take a record at which a model is to be asked next"
         )
-    return evolve(state, transcript=state.transcript.with_late(messages))
+    transcript = state.transcript
+    if messages is not None:
+        transcript = _retold(program, transcript, tuple(messages))
+    return evolve(state, transcript=transcript.with_late(words))
+
+
+def _retold(program: Program, transcript: Transcript, messages: tuple[Message, ...]) -> Transcript:
+    """The transcript with another history; the steps that were made stay what they were."""
+    found = inspect_history(messages, allow_system_messages=program.allow_system_messages)
+    faults = [finding for finding in found if finding.severity == "error"]
+    if not messages or faults:
+        problem = f"message {faults[0].message}: {faults[0].problem}" if faults else "none at all"
+        raise UsageError(f"fork: expected messages that can be sent as they are, got {problem}")
+    return evolve(
+        transcript, messages=messages, base=None, base_from=0, late=(), initial=len(messages)
+    )
 
 
 def _told(diverged: Diverged, at: int) -> str:

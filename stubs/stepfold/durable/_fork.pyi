@@ -15,6 +15,7 @@ async def fork(
     /,
     *,
     at: int,
+    messages: Sequence[Message] | None = None,
     say: str | Sequence[Message] = (),
     seal: Seal | None = None,
 ) -> LoopState: ...
@@ -25,6 +26,7 @@ def fork_recording(
     /,
     *,
     at: int,
+    messages: Sequence[Message] | None = None,
     say: str | Sequence[Message] = (),
     seal: Seal | None = None,
 ) -> Path: ...
