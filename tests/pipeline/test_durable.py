@@ -312,6 +312,14 @@ async def test_a_boundary_that_cannot_be_written_is_refused_before_anything_runs
     with pytest.raises(sf.UsageError, match=told):
         await pipeline.start("tea", journal=store, run_id="r")
     assert await store.list_runs() == ()
+    with pytest.raises(sf.UsageError, match=told):
+        pipeline.durable()
+
+
+def test_a_pipeline_may_be_checked_where_it_is_built() -> None:
+    assert BUYING.durable() is BUYING
+    with pytest.raises(sf.UsageError, match="expected names that differ, got two of 'approval'"):
+        BUYING.then(sf.await_input(bool, name="approval", ask=question)).durable()
 
 
 async def test_a_value_of_another_type_than_promised_is_refused() -> None:

@@ -162,6 +162,7 @@ def chains_are_exact() -> None:
     assert_type(parse.map(lambda it: it.text), sf.Stage[str, str, Unreadable])
     assert_type(parse.then(sf.pure(lambda it: it.text)), sf.Stage[str, str, Unreadable])
     assert_type(parse.tap(print), sf.Stage[str, Question, Unreadable])
+    assert_type(parse.durable().idempotent(), sf.Stage[str, Question, Unreadable])
     assert_type(parse.tap(lambda it: it.text), sf.Stage[str, Question, Unreadable])
     assert_type(sf.given(str).bind(only_failure), sf.Stage[str, Never, Unreadable])
     assert_type(sf.given(str).map(len).named("length"), sf.Stage[str, int, Never])
@@ -385,6 +386,7 @@ parse.then(plain)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentTyp
 parse.map(lambda it: it.missing)  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownLambdaType, reportUnknownMemberType]
 parse.tap(plain)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 parse.named(3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+parse.durable(3)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
 parse.idempotent(3)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
 parse.bind(plain)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 parse.guard(plain, lambda _: 1)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

@@ -13,6 +13,7 @@ from typing import Generic, Never, TypeVarTuple, cast, final
 from typing_extensions import TypeVar, override
 
 from stepfold.loop import RetryPolicy
+from stepfold.pipeline._boundary import boundaries_of
 from stepfold.pipeline._cases import FirstFitting, Kind, require_reachable, shown_kind
 from stepfold.pipeline._checks import (
     require_bound,
@@ -319,6 +320,17 @@ class Stage(Runs[A_contra, B_co, E_co]):
     def idempotent(self) -> "Stage[A_contra, B_co, E_co]":
         """The same stage, declared to do no harm if what was in flight at a crash runs again."""
         return Stage(Repeatable(self.node))
+
+    def durable(self) -> "Stage[A_contra, B_co, E_co]":
+        """The same stage, once it is sure that it can be kept in a journal.
+
+        `start` looks as well; this is for finding out where a pipeline is built.
+
+        Raises:
+            UsageError: a boundary has no type with a JSON form, or two inputs have one name.
+        """
+        boundaries_of(self.node, self.wiring)
+        return self
 
     # --- other --------------------------------------------------------------------------------
 
