@@ -255,6 +255,20 @@ def output_of(run: Run) -> JsonText | None:
     return run.phase(Done).output
 
 
+def test_a_call_that_wraps_up_has_to_pass_its_validators() -> None:
+    """They are asked before the run ends."""
+    give = tool("give", executes=False, is_output=True, binds=True)
+    limits = Limits(steps=2, wrap_up_tokens=10)
+    run = started(program(tool(), give, output=GIVEN, limits=limits))
+    run.reply(call())
+    run.finish()
+    run.reply(call("give"))
+    run.bind()
+
+    assert isinstance(run.end, Stopped)
+    assert output_of(run) == JsonText("{}")
+
+
 def test_a_wrap_up_waits_for_nobodys_approval() -> None:
     """The run ends, and its history has an answer to the call."""
     give = guarded("give", executes=False, is_output=True)

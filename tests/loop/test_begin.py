@@ -27,6 +27,7 @@ from stepfold.values import (
     Stop,
     Stopped,
     SystemMessage,
+    Text,
     TextOutput,
     ToolCall,
     ToolMessage,
@@ -521,3 +522,11 @@ def test_limits_hold_for_the_calls_of_a_history() -> None:
     run = started(program(guarded(), limits=Limits(tool_calls=0)), [*ASKED, told(response())])
 
     assert Stopped(Stop("limit-tool-calls", JsonText('{"reached":0,"limit":0}'))) == run.end
+
+
+def test_a_run_knows_how_long_the_history_was_that_it_began_with() -> None:
+    """What comes after is its own."""
+    run = started(program(), [HI, said(Text("Hello.")), HI])
+    run.reply("Hello again.")
+
+    assert run.state.transcript.initial == 3

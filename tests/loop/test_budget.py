@@ -267,6 +267,37 @@ def test_a_reply_without_figures_counts_as_the_cap_that_was_asked_for() -> None:
     assert run.phase(Calling).step == 1
 
 
+@pytest.mark.parametrize("settings", [CallSettings(), CallSettings(max_output_tokens=20)])
+def test_another_attempt_reserves_as_much_as_the_first(settings: CallSettings) -> None:
+    """It may cost as much, and is as much in flight (law 9)."""
+    limits = Limits(tokens=1_000, cost=1_000)
+    run = started(program(tool(), limits=limits, prices=PRICES, settings=settings, retry=NO_WAIT))
+    run.reply(call(), usage=Usage(10, 5))
+    run.finish()
+    ledger = run.state.ledger
+    first = (ledger.reserved, ledger.reserved_cost)
+    run.fail(ModelErrorReason("rate-limit", "slow down"))
+    run.wait()
+    ledger = run.state.ledger
+
+    assert min(first) > 0
+    assert (ledger.reserved, ledger.reserved_cost) == first
+
+
+def test_another_attempt_at_a_wrap_up_may_take_what_was_kept_back_for_it() -> None:
+    """It was refused, so nothing of that is spent."""
+    limits = Limits(steps=2, tokens=100, wrap_up_tokens=40)
+    run = started(program(tool(), limits=limits, retry=NO_WAIT))
+    run.reply(call(), usage=Usage(25, 5))
+    run.finish()
+    room = allowed(run)
+    run.fail(ModelErrorReason("rate-limit", "slow down"))
+    run.wait()
+
+    assert room == 40
+    assert allowed(run) == room
+
+
 @pytest.mark.parametrize(("kind", "spent"), [("rate-limit", 20), ("server", 35)])
 def test_a_refused_request_costs_nothing_and_a_broken_one_what_was_reserved(
     kind: ModelErrorKind, spent: int

@@ -396,6 +396,9 @@ def test_a_tool_that_was_lost_while_a_person_thought_is_told_to_the_model() -> N
     run.answer()
 
     assert [ErrorTextOutput("not run: no tool is named 'pay' any more")] == outputs(run)
+    [told] = (note.part for note in run.told(ToolFinished))
+    assert isinstance(told, ToolError)
+    assert told.kind == "invalid"
     assert isinstance(run.issued()[0], CallModel)
 
 

@@ -29,6 +29,7 @@ from stepfold.values import (
     ErrorTextOutput,
     Failed,
     FinishReason,
+    JsonText,
     ModelErrorKind,
     ModelErrorReason,
     NamedTool,
@@ -655,3 +656,59 @@ def test_a_cancelled_pause_spends_nothing_more() -> None:
 
     assert run.state.ledger.reserved == 0
     assert run.state.steps == ()
+
+
+# --- what is kept of a reply ------------------------------------------------------------------
+
+
+def test_a_call_says_what_its_tool_is() -> None:
+    """For who shows calls to people; a part that says itself that it is dynamic stays so."""
+    known = evolve(tool("open"), title="Open", metadata=json("door"), dynamic=True)
+    run = started(program(known, evolve(tool(), title="Look")))
+    run.reply(call("open", id="c1"), evolve(call("look", id="c2"), dynamic=True))
+    run.finish(0)
+    run.finish(1)
+
+    assert [
+        (part.title, part.tool_metadata, part.dynamic)
+        for part in run.state.steps[0].content
+        if isinstance(part, ToolCall)
+    ] == [("Open", json("door"), True), ("Look", None, True)]
+
+
+def test_one_id_that_is_taken_is_enough_to_be_renamed() -> None:
+    """The other call keeps its own."""
+    run = started(program(tool()))
+    run.reply(call(id="c1"))
+    run.finish()
+    run.reply(call(id="c1"), call(id="c2"))
+    run.finish(0)
+    run.finish(1)
+
+    ids = [
+        part.tool_call_id
+        for step in run.state.steps
+        for part in step.content
+        if isinstance(part, ToolCall)
+    ]
+    assert len(set(ids)) == 3
+    assert ids[2] == "c2"
+
+
+def test_of_a_long_reason_the_beginning_is_kept() -> None:
+    """What a provider says is no place for a novel."""
+    run = started(program())
+    run.reply("It", finish="other", raw="x" * 300)
+
+    assert isinstance(run.end, Stopped)
+    assert run.end.stop.evidence == JsonText.of({"raw": "x" * 200})
+
+
+def test_of_calls_that_were_not_asked_for_the_first_are_named() -> None:
+    """A model can invent any name, of any length."""
+    run = started(program(tool(), tool_choice=NamedTool("look")))
+    run.reply(call("y" * 300))
+
+    assert isinstance(run.end, Failed)
+    assert isinstance(run.end.error, ToolChoiceViolated)
+    assert run.end.error.message == f"expected a call of look, got {'y' * 200}"

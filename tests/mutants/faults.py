@@ -283,9 +283,13 @@ def _of_expression(parent: ast.AST, name: str, index: int | None, node: ast.expr
         case ast.Call():
             if _is_untouched(node):
                 return
+            if _called(node) == "zip":  # whether it is strict is for readers
+                for place, argument in enumerate(node.args):
+                    yield from _of_expression(node, "args", place, argument)
+                return
             yield from _of_call(node, instead)
             if _is_kind_check(node):
-                yield from _of_children(node.args[0])
+                yield from _of_expression(node, "args", 0, node.args[0])
                 return
         case ast.Compare(left=left, ops=operators, comparators=right):
             for place, operator in enumerate(operators):

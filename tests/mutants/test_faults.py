@@ -31,6 +31,8 @@ def changes(*body: str, header: str = "def f(a, b):") -> list[str]:
         ("c = a(x=b)", ["x=b -> nothing"]),
         ("b = isinstance(a, int | str)", ["isinstance(a, int | str) -> isinstance(a, (str,))",
                                           "isinstance(a, int | str) -> isinstance(a, (int,))"]),
+        ("b = zip(a[1:], strict=True)", ["1 -> nothing", "1 -> 2"]),
+        ("b = isinstance(a[1], int)", ["1 -> 2"]),
         ("b = [x for x in a if x]", ["x -> not x"]),
     ],
 )  # fmt: skip

@@ -339,7 +339,6 @@ def _resolved(
                 call=slot.call if text is None else evolve(slot.call, input=text),
                 attempt=slot.attempt + 1,
                 repaired=True,
-                status="ready",
             )
             plan = None if work.replied is None else work.replied.plan
             visible = visible_tools(program, out.toolbox, plan)
@@ -351,8 +350,7 @@ def _resolved(
         case CallBound(_, error) if error is not None:
             return reject(key, slot, error, out)
         case CallBound():
-            bound = evolve(slot, status="ready")
-            return refine(program, spec, key, bound, event.input, out)
+            return refine(program, spec, key, slot, event.input, out)
         case ApprovalDecided() if approval is not None:
             return decided_again(slot, approval, event, out)
         case ApprovalDecided(_, decision):
