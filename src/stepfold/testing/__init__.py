@@ -7,7 +7,9 @@ networks do, and `SchemaModel` says whatever schemas allow. `simulate` takes a p
 whole run in a simulated `World`, without a model and without an event loop.
 `stepfold.testing.laws` holds the laws as plain functions; `stepfold.testing.strategies` (which
 needs hypothesis) draws programs, worlds and histories to try them on.
-`stepfold.testing.conformance` checks what users add, such as a provider, in one line each.
+`stepfold.testing.conformance` checks what users add, such as a provider, in one line each;
+`stepfold.testing.machine` and `stepfold.testing.exploration` try whole programs. `transcript` tells
+a run as text.
 """
 
 from stepfold.testing._chaos import ChaosModel
