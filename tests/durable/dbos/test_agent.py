@@ -339,6 +339,20 @@ def test_workers_of_one_queue_share_runs_and_one_may_be_lost(url: str, tmp_path:
     assert "12 runs ended once" in ran.stdout
 
 
+async def test_what_a_run_begins_with_is_looked_at_first(serve: Serve) -> None:
+    runs = serve(agent_of())
+
+    with pytest.raises(UsageError, match="runtime_context: expected what has a JSON form"):
+        await runs.start("Go", runtime_context={"a": object()})
+    with pytest.raises(UsageError, match="run_id: expected a name"):
+        await runs.start("Go", run_id="")
+    handle = await runs.start("Go", runtime_context={"a": 1})
+    assert (await handle.result()).state.transcript.runtime_context.text == '{"a":1}'
+    for said in (handle.steer, handle.queue):
+        with pytest.raises(UsageError, match="expected text or a UserMessage"):
+            await said("")
+
+
 async def test_names_and_pauses_have_to_be_some() -> None:
     with pytest.raises(UsageError, match="name: expected"):
         DbosAgent(agent_of(), name="")

@@ -154,7 +154,7 @@ class DbosAgent(Generic[Out]):
         program, at = self._agent.program, time.time_ns()
         drawn = secrets.randbits(63) if seed is None else seed
         messages = standardise_prompt(prompt)
-        context = EMPTY_OBJECT if runtime_context is None else JsonText.of(dict(runtime_context))
+        context = _context_of(runtime_context)
         first = begin(program, messages, run=run, seed=drawn, at=at, runtime_context=context)
         header = JournalHeader(
             run,
@@ -189,6 +189,15 @@ class DbosAgent(Generic[Out]):
         for workflow in left:
             await DBOS.resume_workflow_async(workflow.workflow_id, queue_name=workflow.queue_name)
         return tuple(workflow.workflow_id for workflow in left)
+
+
+def _context_of(given: Mapping[str, object] | None) -> JsonText:
+    if given is None:
+        return EMPTY_OBJECT
+    try:
+        return JsonText.of(dict(given))
+    except (TypeError, ValueError) as fault:
+        raise UsageError(f"runtime_context: expected what has a JSON form, got {fault}") from fault
 
 
 def _header_in(text: str) -> JournalHeader:
