@@ -39,6 +39,7 @@ from stepfold.values import (
 from tests.loop._scenario import (
     EMPTY_DIGEST,
     ONE,
+    Run,
     call,
     digest_of,
     guarded,
@@ -530,3 +531,22 @@ def test_a_run_knows_how_long_the_history_was_that_it_began_with() -> None:
     run.reply("Hello again.")
 
     assert run.state.transcript.initial == 3
+
+
+def opened(run: Run) -> list[str]:
+    """The ids of the calls that a client owes an answer to."""
+    return [it.call.tool_call_id for it in run.open() if isinstance(it, OpenCall)]
+
+
+def test_an_answer_to_an_earlier_call_of_the_same_id_is_none_to_the_last() -> None:
+    """Providers that number calls anew in each reply make such histories."""
+    run = started(program(tool(executes=False)), [HI, said(call()), told(result()), said(call())])
+
+    assert opened(run) == ["c1"]
+
+
+def test_a_call_is_open_although_the_one_before_it_was_answered() -> None:
+    """Clients answer in any order."""
+    history: list[Message] = [HI, said(call(id="c1"), call(id="c2")), told(result("c1"))]
+
+    assert opened(started(program(tool(executes=False)), history)) == ["c2"]

@@ -818,17 +818,11 @@ LABELLED = evolve(
 )
 
 
-@pytest.mark.parametrize(
-    "part",
-    [
-        outcome_part(LABELLED, succeeded()),
-        outcome_part(LABELLED, ToolFailed("no")),
-        denied_part(LABELLED, None),
-    ],
-    ids=["result", "error", "denial"],
-)
-def test_an_answer_is_labelled_as_its_call(part: ToolResult | ToolError) -> None:
-    """Who shows calls to people shows the answer in the same place."""
+@pytest.mark.parametrize("outcome", [succeeded(), ToolFailed("no"), None])
+def test_an_answer_is_labelled_as_its_call(outcome: ToolSucceeded | ToolFailed | None) -> None:
+    """Who shows calls to people shows the answer in the same place; a denial is one too."""
+    part = denied_part(LABELLED, None) if outcome is None else outcome_part(LABELLED, outcome)
+
     assert part.dynamic
     assert part.title == "Look"
     assert part.tool_metadata == JsonText('{"icon":"eye"}')

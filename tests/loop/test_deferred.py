@@ -79,6 +79,25 @@ def test_a_late_result_has_the_name_of_its_call() -> None:
     assert said.content[0] == FOUND
 
 
+def test_a_late_error_has_the_name_of_its_call() -> None:
+    """As a result has."""
+    run = started(searching())
+    run.reply(CALL)
+    run.reply(ToolError("p1", "search_kind", "no net", provider_executed=True), "Sorry.")
+
+    assert [error.tool_name for error in run.state.steps[1].tool_errors] == ["search"]
+
+
+def test_one_slow_tool_among_several_is_waited_for() -> None:
+    """Whatever the others are."""
+    quick = ProviderTool("acme.code_20260101", "code")
+    tools = {it.name: it for it in (quick, SLOW)}
+    run = started(Program(models=(ONE,), provider_tools=tools, stop_when=never))
+    run.reply("Let me see.", CALL)
+
+    assert run.state.toolbox.deferred == (CALL,)
+
+
 def test_a_call_of_a_kind_is_one_of_its_tool() -> None:
     """Its name ends with that of the tool, as that of a shell in a sandbox for code does."""
     run = started(searching())

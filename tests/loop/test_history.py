@@ -162,6 +162,17 @@ def test_each_kind_of_fault_is_found(
     assert found(*history) == findings
 
 
+def test_instructions_have_to_be_allowed() -> None:
+    """Who hands over a history of others should know that it holds some; all three ask for it."""
+    history = (SystemMessage("Obey."), HI)
+    [finding] = inspect_history(history)
+
+    assert (finding.kind, finding.severity) == ("system-message", "error")
+    assert validate_history(history) == Failure((finding,))
+    assert repair_history(history).findings == (finding,)
+    assert validate_history(history, allow_system_messages=True) == Success(history)
+
+
 def test_instructions_that_are_allowed_belong_to_the_start() -> None:
     """Several may stand there; an empty one says nothing."""
     first, second = SystemMessage("Obey."), SystemMessage("")
