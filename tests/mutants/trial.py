@@ -267,8 +267,14 @@ def collected(use: Callable[[Trials], None], at_most: float) -> None:
     quiet = ("-s", "-p", "no:terminal", "-p", "no:cacheprovider")
     beside = (f"--ignore-glob={ROOT}/properties/test_{it}.py" for it in BESIDE)
     status = pytest.main([*quiet, *beside, *SUITES], [plugin])
+    if plugin.problem is not None:
+        sys.exit(plugin.problem)
     if not plugin.is_done:
-        raise RuntimeError(f"pytest did not come to its tests: {status!r}")
+        sys.exit(f"pytest could not collect the tests ({status!r}): run `pytest --collect-only`")
+
+
+class _UnsoundError(Exception):
+    """The tests cannot tell a fault from none."""
 
 
 _Cached = type(functools.cache(len))
@@ -283,6 +289,7 @@ class _Session:
         self.is_traced = _is_traced()
         self.importing: Called = {}
         self.is_done = False
+        self.problem: str | None = None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -293,7 +300,8 @@ class _Session:
         sys.settrace(None)
         home = importlib.import_module("stepfold").__file__
         if home is None or not Path(home).is_relative_to(PACKAGE):
-            raise RuntimeError(f"expected the sources of {PACKAGE} to be imported, got {home}")
+            self.problem = f"expected the sources of {PACKAGE} to be imported, got {home}"
+            return True
         items = {item.nodeid: item for item in session.items}
         functions: dict[Spot, list[FunctionType]] = defaultdict(list)
         caches = []
@@ -305,7 +313,12 @@ class _Session:
                 caches.append(thing.cache_clear)
         gc.collect()
         gc.freeze()  # what is shared with the children is not walked, and so not copied
-        reach = _reach(items, None if self.is_traced else sorted(set(_places(self.importing))))
+        at_import = None if self.is_traced else sorted(set(_places(self.importing)))
+        try:
+            reach = _reach(items, at_import)
+        except _UnsoundError as error:
+            self.problem = str(error)
+            return True
         self.use(Trials(items, reach, functions, caches, self.at_most))
         self.is_done = True
         return True
@@ -358,10 +371,10 @@ def _reach(items: Mapping[str, pytest.Item], at_import: Sequence[str] | None) ->
         print(f"running {len(new)} tests once, to see what each of them calls", flush=True)
         text, status = _in_child(lambda say: say(json.dumps(_traced(new))), 7200)
         if status:
-            raise RuntimeError(f"the run of all tests ended with {status}")
+            raise _UnsoundError(f"the run of all tests ended with {status}")
         calls, seconds, failed = json.loads(text)
         if failed:
-            raise RuntimeError("\n".join(["these fail without any fault:", *failed]))
+            raise _UnsoundError("\n".join(["these fail without any fault:", *failed]))
         kept["calls"] = {test: kept["calls"][test] for test in current} | calls
         kept["seconds"].update(seconds)
         kept["digests"] = digests
