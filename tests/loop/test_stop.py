@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Callable
 from itertools import product
 from typing import Any, cast
 
@@ -173,6 +174,13 @@ def test_a_cost_is_a_whole_number(cost: object) -> None:
     """Of millionths: a budget in whole units of money would be a fraction."""
     with pytest.raises(UsageError, match=re.escape(f"cost_budget: {WHOLE}, got {cost!r}")):
         cost_budget(cast("int", cost))
+
+
+@pytest.mark.parametrize("budget", [token_budget, tool_call_budget, cost_budget, is_step_count])
+def test_a_mistake_names_the_condition_that_was_asked_for(budget: Callable[[int], object]) -> None:
+    """Whoever reads it has several."""
+    with pytest.raises(UsageError, match=f"^{budget.__name__}: "):
+        budget(-1)
 
 
 WHOLE = "expected a whole number that is not negative"

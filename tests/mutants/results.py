@@ -105,10 +105,10 @@ class Line:
         return self.mutants - self.killed - self.explained - self.survived
 
     @property
-    def score(self) -> float:
-        """The killed among all that were tried, in percent."""
+    def score(self) -> float | None:
+        """The killed among all that were tried, in percent; None if none was."""
         tried = self.mutants - self.unmeasured
-        return 100 * self.killed / tried if tried else 100.0
+        return 100 * self.killed / tried if tried else None
 
 
 @frozen
@@ -175,5 +175,6 @@ def table(found: Findings) -> Iterator[str]:
 
 def _row(line: Line) -> str:
     figures = f"{line.mutants:>8}{line.killed:>8}{line.explained:>11}{line.survived:>10}"
+    score = "" if line.score is None else f"{line.score:.1f}"
     rest = f"   {line.unmeasured} not tried" if line.unmeasured else ""
-    return f"{line.module:<32}{figures}{line.score:>7.1f}{rest}"
+    return f"{line.module:<32}{figures}{score:>7}{rest}"

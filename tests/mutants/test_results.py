@@ -48,6 +48,7 @@ def test_an_explanation_of_what_is_gone_is_idle() -> None:
 def test_what_was_not_tried_is_counted_and_has_no_score() -> None:
     some = found(none="killed")
 
+    assert found().lines[0].score is None
     assert some.unmeasured == 2
     assert some.lines[0].score == 100
     assert "2 not tried" in list(table(some))[1]
