@@ -215,6 +215,7 @@ def test_guards_may_come_down_in_another_order() -> None:
         second.__exit__(None, None, None)
 
     assert everything() == before
+    assert (first.blocked, second.blocked) == ((), (f"{HOST}:80",))
 
 
 def test_guards_of_many_threads_do_not_hurt_each_other() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from typing_extensions import TypeIs
 
 import stepfold as sf
-from stepfold.testing import SchemaModel
+from stepfold.testing import SchemaModel, laws
 from stepfold.testing.strategies import schema_documents
 from stepfold.values import ModelRequest, ToolDefinition, UserMessage
 
@@ -132,6 +132,14 @@ def test_hypothesis_makes_what_it_finds_small() -> None:
         no_trip_has_many_seats()
 
     assert found[-1] == {"city": "", "seats": 101}
+
+
+@settings(database=None, derandomize=True, max_examples=20)
+@given(st.data())
+def test_what_was_drawn_is_said_again(data: st.DataObject) -> None:
+    model = SchemaModel(data.draw)
+
+    anyio.run(laws.generate_is_the_folded_stream, model, asked())
 
 
 def is_call(part: object) -> TypeIs[sf.ToolCall]:
