@@ -3,6 +3,7 @@
 import pytest
 
 from stepfold.loop import (
+    Calling,
     Checking,
     Concluding,
     Done,
@@ -13,7 +14,7 @@ from stepfold.loop import (
     request_of,
 )
 from stepfold.loop.commands import BindOutput, CallModel, CheckStop, RunTool
-from stepfold.loop.events import OutputBound, StepPlan
+from stepfold.loop.events import CancelRequested, OutputBound, StepPlan
 from stepfold.loop.notes import OutputRejected, SteeringDelivered, SteeringDropped
 from stepfold.values import (
     Completed,
@@ -105,8 +106,23 @@ def test_the_answer_of_validators_counts_once() -> None:
 
     assert run.feed(late).state is run.feed(late).state
     assert len(feedback(run)) == 1
+
+    run.reply("6")
+    before = run.state
+    run.feed(late)
+
+    assert run.state is before
     with pytest.raises(IllegalEvent, match="step 5 was never issued"):
         run.feed(OutputBound(5, None, run.soon))
+
+
+def test_validators_that_were_not_asked_have_no_answer() -> None:
+    """The step is in flight, but there is nothing yet that they could look at."""
+    run = started(program(output=BOUND))
+    before = run.state
+    run.feed(OutputBound(0, None, run.soon))
+
+    assert run.state is before
 
 
 # --- retries ----------------------------------------------------------------------------------
@@ -374,6 +390,7 @@ def test_a_call_that_does_not_fit_is_answered_by_its_error() -> None:
     assert rejected.error.cause == "schema-mismatch"
     assert rejected.error.finish_reason == "tool-calls"
     assert feedback(run) == []
+    assert run.phase(Calling).step == 1
 
     run.reply(call("give", '{"bad":1}', id="c2"))
 
@@ -389,6 +406,17 @@ def test_what_validators_refuse_of_a_call_is_its_error_too() -> None:
     assert isinstance(run.end, Failed)
     assert isinstance(run.end.error, NoOutput)
     assert "too large" in run.end.error.message
+
+
+def test_a_call_that_nobody_approved_in_time_is_no_answer() -> None:
+    """It did fit; it was closed because the run shall end."""
+    give = guarded("give", executes=False, is_output=True)
+    run = started(program(give, output=GIVEN))
+    run.feed(CancelRequested("enough", run.soon))
+    run.reply(call("give"))
+    (rejected,) = run.told(OutputRejected)
+
+    assert rejected.error.cause == "no-answer"
 
 
 def test_text_in_place_of_a_call_is_sent_back() -> None:

@@ -330,6 +330,34 @@ def test_a_plan_may_not_choose_what_the_money_does_not_suffice_for() -> None:
     assert run.issued() == ()
 
 
+def test_a_plan_may_not_choose_what_would_use_up_the_wrap_up() -> None:
+    """The same step is the last answer then, by the model that the money was kept back for."""
+    limits = Limits(cost=50, wrap_up_tokens=20)
+    run = started(program(models=(ONE, TWO), limits=limits, prices=PRICES, prepares=True))
+    run.prepare(StepPlan(model=TWO))
+
+    calling = run.phase(Calling)
+    assert calling.wrap is not None
+    assert calling.wrap.name == "limit-cost"
+    assert (calling.step, calling.model) == (0, ONE)
+
+
+def test_an_attempt_reserves_no_more_than_it_is_allowed() -> None:
+    """What a plan asks for is cut to what the attempt before it has left."""
+    settings = CallSettings(max_output_tokens=30)
+    limits = Limits(cost=100)
+    run = started(program(limits=limits, prices=PRICES, retry=NO_WAIT, prepares=True))
+    run.prepare(StepPlan(settings=settings))
+
+    assert run.state.ledger.reserved_cost == 60
+
+    run.fail()
+    run.wait()
+
+    assert allowed(run) == 20
+    assert run.phase(Calling).reserved_cost == run.state.ledger.reserved_cost == 40
+
+
 def test_money_is_kept_back_for_the_wrap_up() -> None:
     """The last answer is inside the hard limit of the cost (law 9)."""
     limits = Limits(cost=100, wrap_up_tokens=30)

@@ -295,6 +295,15 @@ def test_an_approval_under_an_id_that_was_used_before_is_a_new_one() -> None:
     assert found(*history, told(allow())) == []
 
 
+def test_what_is_found_is_sorted_by_its_place() -> None:
+    """However late it is known: that a call stays open shows only at the end."""
+    assert found(said(A, Text("")), HI, UserMessage("")) == [
+        ("open-call", "error", 0, 0),
+        ("empty-text", "warning", 0, 1),
+        ("empty-text", "warning", 2, 0),
+    ]
+
+
 def test_what_is_no_message_is_refused() -> None:
     """It is the caller's mistake, not one in the history."""
     with pytest.raises(UsageError, match=r"messages\[0\]: expected a message, got dict"):

@@ -1,5 +1,7 @@
 """Sets of ids grow without being copied at each step."""
 
+import pytest
+
 from stepfold.loop._ids import NO_IDS
 
 
@@ -28,3 +30,13 @@ def test_many_small_additions_make_few_sets() -> None:
 
     assert all(str(number) in ids for number in range(1000))
     assert len(ids._sets) <= 10
+
+
+@pytest.mark.parametrize(("first", "sizes"), [("ab", [3]), ("abc", [3, 1])])
+def test_a_set_is_copied_only_if_it_is_not_much_larger_than_what_is_added(
+    first: str, sizes: list[int]
+) -> None:
+    """More than twice as large is kept as it is: copying it each time would cost its whole size."""
+    ids = NO_IDS.adding(first).adding("z")
+
+    assert [len(kept) for kept in ids._sets] == sizes

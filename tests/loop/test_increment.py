@@ -29,6 +29,17 @@ def test_an_increment_holds_what_is_new_and_a_prompt_that_was_replaced_once() ->
     assert restored([increment_of(None, STATE), second, third]) == later
 
 
+def test_an_increment_takes_the_place_of_what_it_does_not_build_on() -> None:
+    """A snapshot may be taken again from an older one; what was kept in between counts no more."""
+    one, other = (
+        evolve(STATE, transcript=STATE.transcript.with_late((UserMessage(text),)))
+        for text in ("One.", "Other.")
+    )
+    kept = [increment_of(None, STATE), increment_of(STATE, one), increment_of(STATE, other)]
+
+    assert restored(kept) == other
+
+
 @pytest.mark.parametrize("given", [(), (increment_of(STATE, STATE),)])
 def test_what_was_before_has_to_be_there(given: tuple[Increment, ...]) -> None:
     with pytest.raises(UsageError, match="from the first on"):

@@ -9,6 +9,7 @@ from stepfold.loop import (
     Calling,
     Checking,
     Concluding,
+    Limits,
     OutputSpec,
     Phase,
     Preparing,
@@ -365,6 +366,18 @@ def test_speaking_to_a_run_at_rest_keeps_the_answers_that_are_here() -> None:
     assert [ErrorTextOutput(OVERTAKEN), TextOutput("from the client")] == [
         answer.output for answer in run.answers
     ]
+
+
+def test_speaking_does_not_lift_the_limit_of_calls_that_was_met() -> None:
+    """A call beside the open one was refused for it; nobody may talk the run past it."""
+    run = started(program(guarded(), tool(), limits=Limits(tool_calls=1)))
+    run.reply(*calls("look", "look", "pay"))
+    run.finish(0)
+    run.phase(Resting)
+    run.steer("Never mind.")
+
+    assert isinstance(run.end, Stopped)
+    assert run.end.stop.name == "limit-tool-calls"
 
 
 # --- a new process ----------------------------------------------------------------------------

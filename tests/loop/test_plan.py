@@ -10,13 +10,16 @@ from stepfold.values import (
     AssistantMessage,
     JsonText,
     Message,
+    NamedTool,
     SystemMessage,
     Text,
     ToolCall,
+    ToolChoice,
     ToolMessage,
     UsageError,
     UserMessage,
 )
+from tests.loop._scenario import reply_of
 
 untyped = cast("Callable[..., StepPlan]", StepPlan)
 """The class, as code that is not type-checked calls it."""
@@ -45,6 +48,7 @@ answer = cast("Callable[..., ToolMessage]", ToolMessage)
         ("messages", [SystemMessage], "StepPlan.messages[0]: expected a message"),
         ("messages", [say([5])], "StepPlan.messages[0]: expected a message"),
         ("messages", [say([call([], "look", "{}")])], "StepPlan.messages[0]: expected"),
+        ("messages", [reply_of("Hello")], "StepPlan.messages[0]: expected a message"),
         ("messages", [answer([]), answer([Text("x")])], "StepPlan.messages[1]: expected"),
         ("settings", {"seed": 1}, "StepPlan.settings: expected CallSettings, got {'seed': 1}"),
         ("provider_options", "{}", "StepPlan.provider_options: expected a mapping, got '{}'"),
@@ -61,6 +65,11 @@ def test_what_is_not_of_its_type_is_refused_where_the_plan_is_made(
         untyped(**{name: given})
 
     assert told in str(caught.value)
+
+
+@pytest.mark.parametrize("choice", [None, "auto", "none", "required", NamedTool("look")])
+def test_every_choice_of_tools_may_be_planned(choice: ToolChoice | None) -> None:
+    assert StepPlan(tool_choice=choice).tool_choice == choice
 
 
 def test_any_sequence_will_do_and_is_kept_as_a_tuple() -> None:

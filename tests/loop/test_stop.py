@@ -221,6 +221,21 @@ def test_two_kinds_of_deadline_have_two_names() -> None:
     assert str(deadline(after=5)) == "deadline(after=5)"
 
 
+def test_a_budget_of_one_tool_stops_like_that_of_all() -> None:
+    """By the same name: which of both it was is in the text of the condition."""
+    so_far = progress(called=(("pay", 1),))
+
+    assert tool_call_budget(1, tool="pay")(so_far) == tool_call_budget(1)(so_far)
+
+
+def test_the_time_of_a_deadline_is_in_seconds() -> None:
+    """The evidence is in nanoseconds."""
+    stop = Stop("deadline", JsonText('{"reached":8,"limit":5}'))
+
+    assert deadline(after=5e-9)(HERE) == stop
+    assert deadline(after=9e-9)(HERE) is None
+
+
 # --- conditions that look at the last steps ---------------------------------------------------
 
 

@@ -92,9 +92,8 @@ def _room_in_money(program: Program, out: Draft, model: str, *, kept_back: bool)
     if price is None:  # the program has lost the price since the run began
         return 0
     left = limits.cost - out.spent_cost - out.reserved_cost
-    first = program.prices.get(program.models[0])
-    if kept_back and first is not None:
-        left -= first.cost_at_most(0, limits.wrap_up_tokens or 0)
+    if kept_back:
+        left -= program.prices[program.models[0]].cost_at_most(0, limits.wrap_up_tokens or 0)
     room = price.output_within(left, out.estimate)
     return None if room is None else _wanted_of(program, room)
 
@@ -184,8 +183,7 @@ def grants_of(program: Program, out: Draft, declared: Sequence[Limits]) -> Seque
     if limits.tokens is not None:
         tokens = max(0, limits.tokens - wrap_up - out.spent - out.reserved - out.estimate)
     if limits.cost is not None:
-        price = program.prices.get(program.models[0])
-        kept_back = 0 if price is None else price.cost_at_most(out.estimate, wrap_up)
+        kept_back = program.prices[program.models[0]].cost_at_most(out.estimate, wrap_up)
         cost = max(0, limits.cost - kept_back - out.spent_cost - out.reserved_cost)
     if limits.tool_calls is not None:
         calls = max(0, limits.tool_calls - out.total_issued - out.reserved_calls)

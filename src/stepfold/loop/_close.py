@@ -305,7 +305,7 @@ def leave(program: Program, out: Draft, step: int, answer: JsonText | NoOutput |
     if has_final_answer(program, out) and not isinstance(answer, NoOutput):
         after_final_answer(program, out, step, answer)
     else:
-        after_step(program, out, step, answer=answer)
+        after_step(program, out, step)
 
 
 def next_step(

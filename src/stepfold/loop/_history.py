@@ -120,9 +120,8 @@ def repair_history(
     """
     given = require_messages("messages", messages)
     walk = _Walk(given, client_tools, allow_system_messages=allow_system_messages)
-    found = sorted(
-        walk.findings, key=lambda one: (one.message, -1 if one.part is None else one.part)
-    )
+    # a message with a finding of its own has none of its parts
+    found = sorted(walk.findings, key=lambda one: (one.message, one.part or 0))
     return RepairedHistory(tuple(walk.repaired()), tuple(found))
 
 
@@ -151,7 +150,6 @@ class _Walk:
         self._messages: Final = messages
         self._client_tools: Final = client_tools
         self._allows_system: Final = allow_system_messages
-        self._place = 0
         self._turns: Final[dict[int, _Turn]] = {}
         self._called: Final[dict[str, _Turn]] = {}  # the last client call of each id
         self._provider_calls: Final[set[str]] = set()
