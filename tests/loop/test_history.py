@@ -184,6 +184,21 @@ def test_instructions_that_are_allowed_belong_to_the_start() -> None:
     ]
 
 
+def test_instructions_in_between_are_a_word_like_any_other() -> None:
+    """The turn before them is over: nobody approves its calls, and its results come too late."""
+    obey = SystemMessage("Obey.")
+    late = ("system-message", "warning", 1, None)
+
+    assert found(said(A, ask()), obey, allow_system_messages=True) == [
+        ("overtaken-approval", "error", 0, 0),
+        late,
+    ]
+    assert found(said(A), obey, told(result("a")), allow_system_messages=True) == [
+        late,
+        ("misplaced-result", "error", 2, 0),
+    ]
+
+
 @pytest.mark.parametrize(
     ("message", "problem"),
     [
@@ -262,6 +277,42 @@ def test_a_result_answers_the_last_call_of_its_id() -> None:
         said(A),
         told(result("a")),
     )
+
+
+def test_what_a_provider_has_heard_already_or_never_asked_for_is_dropped() -> None:
+    """What stands beside it is taken in as always."""
+    asked, allowed = said(THEIRS, ask("x", "p")), allow(theirs=True)
+
+    assert repaired(asked, told(allowed, allowed)) == (asked, told(allowed))
+    assert repaired(said(A), told(result("z", theirs=True), result("a"))) == (
+        said(A),
+        told(result("a")),
+    )
+
+
+@pytest.mark.parametrize(
+    ("call", "call_id", "is_theirs", "who"),
+    [(THEIRS, "p", True, "the provider"), (A, "a", False, "the program")],
+)
+def test_a_response_goes_to_whoever_executes_its_call(
+    call: ToolCall, call_id: str, is_theirs: bool, who: str
+) -> None:
+    """Wherever it was addressed to before."""
+    asked = said(call, ask("x", call_id))
+    history = repair_history([asked, told(allow(theirs=not is_theirs))])
+
+    assert history.messages == (asked, told(allow(theirs=is_theirs)))
+    assert [finding.problem for finding in history.findings] == [
+        f"{who} executes the call that the response 'x' is for"
+    ]
+
+
+def test_a_call_beside_one_that_a_client_may_still_answer_is_closed() -> None:
+    """Nobody is left to answer it."""
+    other = ToolCall("b", "pay", "{}")
+    history = repair_history([said(A, other)], client_tools=("look",))
+
+    assert history.messages == (said(A, other), told(ToolResult("b", "pay", UNANSWERED)))
 
 
 def test_a_second_request_for_a_call_is_dropped() -> None:

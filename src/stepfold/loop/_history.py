@@ -159,7 +159,6 @@ class _Walk:
         self._answering: _Turn | None = None  # the turn right after which this message stands
         self._last: _Turn | None = None
         self._responses: Final[set[str]] = set()  # since the last turn
-        self._was_spoken_since = False
         self._changed: Final[dict[int, Message | None]] = {}
         for place, message in enumerate(messages):
             self._place = place
@@ -291,7 +290,6 @@ class _Walk:
         self._by_provider[request.approval_id] = (
             request.tool_call_id in self._provider_calls and request.tool_call_id not in turn.calls
         )
-        self._decided.discard(request.approval_id)
         if request.tool_call_id not in called:
             problem = f"it asks for the approval of {request.tool_call_id!r}, which is not here"
             self._warn("orphan-approval", index, problem)
