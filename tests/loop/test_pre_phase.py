@@ -149,6 +149,7 @@ def test_the_users_validators_see_an_approved_call_first(spec: ToolSpec, then: C
 
     assert (then,) == run.issued()
     assert [ErrorTextOutput("no such account")] == outputs(refused)
+    assert [("invalid", "no such account")] == errors(refused)
     assert isinstance(refused.state.phase, Calling)
 
 
@@ -361,6 +362,18 @@ def test_a_denial_needs_no_signature_and_an_overtaken_request_neither() -> None:
 
     assert [DeniedOutput("too much")] == outputs(denied)
     assert [ErrorTextOutput(error)] == outputs(overtaken)
+
+
+def test_what_needs_no_signature_casts_no_doubt_on_what_has_one() -> None:
+    """A denial, and a request that only the provider can have made."""
+    own = ToolCall("p1", "search", "{}", provider_executed=True)
+    no = ApprovalResponse("a2", approved=False)
+    beside = (call("pay", id="c2"), ApprovalRequest("a2", "c2"), own, ApprovalRequest("p", "p1"))
+    secret = program(guarded(), tool_approval_secret=SECRET)
+    run = started(secret, [HI, said(PAY, signed(), *beside), told(YES, no)])
+
+    assert errors(run) == []
+    assert (RunTool(CallKey(-1, 0, 0), "pay"),) == run.issued()
 
 
 def test_a_signed_open_request_keeps_its_signature() -> None:

@@ -274,6 +274,8 @@ def test_a_plan_with_an_unknown_model_fails_the_run() -> None:
         StepPlan(active_tools=("look", "dance")),
         StepPlan(tool_choice=NamedTool("dance")),
         StepPlan(active_tools=("look",), tool_choice=NamedTool("dance")),
+        StepPlan(tool_order=("look", "dance")),
+        StepPlan(descriptions={"dance": "Dances."}),
     ],
 )
 def test_a_plan_with_an_unknown_tool_fails_the_run(plan: StepPlan) -> None:
