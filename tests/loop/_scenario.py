@@ -123,6 +123,7 @@ class ProgramOptions(TypedDict, total=False):
     instructions: str
     settings: CallSettings
     tool_choice: ToolChoice
+    active_tools: tuple[str, ...]
     output: OutputSpec
     stop_when: StopCondition
     limits: Limits

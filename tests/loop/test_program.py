@@ -4,22 +4,26 @@ import math
 from typing import Any, cast, final
 
 import pytest
-from attrs import frozen
+from attrs import evolve, frozen
 
 from stepfold.loop import (
+    TEXT_OUTPUT,
     Limits,
     OutputSpec,
     Program,
     RetryPolicy,
     StopCondition,
     Timeouts,
+    ToolSpec,
     is_step_count,
 )
 from stepfold.values import (
+    JsonBounds,
     JsonFormat,
     JsonText,
     NamedTool,
     Price,
+    ProviderTool,
     Success,
     ToolChoice,
     ToolDefinition,
@@ -197,6 +201,120 @@ def test_a_stop_condition_is_a_function() -> None:
         program(stop_when=cast("StopCondition", 5))
 
 
+def hidden(name: str = "rare") -> ToolSpec:
+    """Make a tool that has to be found."""
+    return tool(name, defer_loading=True)
+
+
+SEARCH = evolve(tool("search", executes=False), searches=3)
+BROWSE = ProviderTool("acme.browse", "browse")
+
+
+@pytest.mark.parametrize(
+    ("tools", "options", "message"),
+    [
+        (
+            [tool("browse")],
+            {"provider_tools": {"browse": BROWSE}},
+            "tools: expected one tool of each name, got two of 'browse'",
+        ),
+        (
+            [tool(), hidden()],
+            {},
+            (
+                "tools: expected a tool_search, since rare has defer_loading and nothing "
+                "else could find it, got none: add tool_search()"
+            ),
+        ),
+        (
+            [tool()],
+            {"active_tools": ("look", "dance")},
+            "active_tools: expected names of tools (look), got 'dance'",
+        ),
+        (
+            [tool(), tool("pay")],
+            {"provider_tools": {"browse": BROWSE}, "tool_order": ("browse", "dance")},
+            "tool_order: expected names of tools (look, pay, browse), got 'dance'",
+        ),
+        ([], {"tool_order": ("dance",)}, "tool_order: expected names of tools (none), got 'dance'"),
+        (
+            [SEARCH, hidden()],
+            {"tool_choice": NamedTool("rare")},
+            "tool_choice: expected a tool that is there from the start, got 'rare'",
+        ),
+        (
+            [],
+            {"tool_choice": NamedTool("dance")},
+            "tool_choice: expected one of the tools (none), got 'dance'",
+        ),
+        (
+            [tool(), tool("pay")],
+            {"tool_choice": NamedTool("pay"), "active_tools": ("look",)},
+            "tool_choice: expected one of the tools (look), got 'pay'",
+        ),
+        (
+            [tool(), tool("ask")],
+            {"limits": Limits(calls_of={"look": 1, "pay": 1})},
+            "Limits.calls_of: expected one of the tools (look, ask), got 'pay'",
+        ),
+        (
+            [tool(), tool("ask")],
+            {"timeouts": Timeouts(tools={"look": 1, "pay": 1})},
+            "Timeouts.tools: expected one of the tools (look, ask), got 'pay'",
+        ),
+        (
+            [],
+            {"timeouts": Timeouts(tools={"pay": 1})},
+            "Timeouts.tools: expected one of the tools (none), got 'pay'",
+        ),
+        (
+            [tool()],
+            {"output": OutputSpec("given", TEXT_OUTPUT.check, tool="give")},
+            (
+                "Program.output: expected the tool 'give' among the tools, marked is_output, "
+                "and no other, got None"
+            ),
+        ),
+        (
+            [tool(), tool("ask")],
+            {"output": OutputSpec("given", TEXT_OUTPUT.check, result_of="pay")},
+            (
+                "Program.output: expected the tool 'pay', whose result is the output, among the "
+                "tools (look, ask), and none marked is_output, got 'none': add it to the tools"
+            ),
+        ),
+        (
+            [tool(), tool("give", executes=False, is_output=True)],
+            {"output": OutputSpec("given", TEXT_OUTPUT.check, tool="give", result_of="look")},
+            (
+                "Program.output: expected the tool 'look', whose result is the output, among the "
+                "tools (look, give), and none marked is_output, got 'give': add it to the tools"
+            ),
+        ),
+        (
+            [],
+            {
+                "step_models": (TWO,),
+                "limits": Limits(cost=1),
+                "prices": {ONE: Price(input=1, output=1)},
+            },
+            (
+                "Limits.cost: expected the price of each model, got none of 'acme/two': give "
+                "prices={'acme/two': Price(input=…, output=…)}"
+            ),
+        ),
+    ],
+)
+def test_what_does_not_go_together_is_refused_in_words_that_name_it(
+    tools: list[ToolSpec], options: dict[str, Any], message: str
+) -> None:
+    """What was expected, and what there is."""
+    with pytest.raises(UsageError) as caught:
+        Program(models=(ONE,), tools={spec.name: spec for spec in tools}, **options)
+
+    assert str(caught.value) == message
+
+
 # --- what it is -------------------------------------------------------------------------------
 
 
@@ -259,6 +377,9 @@ def test_equal_programs_have_one_fingerprint() -> None:
         {"repairs": True},
         {"checks_stop": True},
         {"version": "2"},
+        {"active_tools": ("look",)},
+        {"bounds": JsonBounds(depth=9)},
+        {"output": OutputSpec("text", numbers, retries=1)},
     ],
 )
 def test_what_decides_a_run_is_in_the_fingerprint(options: ProgramOptions) -> None:
@@ -275,11 +396,61 @@ def test_what_decides_a_run_is_in_the_fingerprint(options: ProgramOptions) -> No
         tool(binds=True),
         tool(idempotent=True),
         tool(timeout=5),
+        tool(refines=True),
+        tool(max_retries=0),
+        evolve(tool(), title="Look"),
+        evolve(tool(), metadata=JsonText("1")),
+        evolve(tool(), dynamic=True),
+        evolve(tool(), grant=Limits()),
     ],
 )
 def test_what_a_tool_is_is_in_the_fingerprint(other: Any) -> None:
     """Name, schema and options; no code."""
     assert program(tool()).fingerprint != program(other).fingerprint
+
+
+def test_a_fingerprint_is_the_same_tomorrow() -> None:
+    """Journals hold it: whoever changes how it is made keeps the runs of today from going on."""
+    plain = Program(models=(ONE,))
+    look = evolve(
+        tool(timeout=5, max_retries=2, idempotent=True),
+        title="Look",
+        metadata=JsonText('{"a":1}'),
+        dynamic=True,
+        grant=Limits(steps=1, tokens=2, tool_calls=3, cost=4),
+    )
+    pay = guarded(binds=True, refines=True)
+    full = Program(
+        models=(ONE, TWO),
+        step_models=("acme/three",),
+        tools={"look": look, "pay": pay, "search": SEARCH, "rare": hidden()},
+        provider_tools={"browse": evolve(BROWSE, args=JsonText('{"b":2}'))},
+        tool_choice=NamedTool("look"),
+        active_tools=("search", "rare", "pay", "look"),
+        output=OutputSpec(
+            "number",
+            numbers,
+            JsonFormat(JsonText('{"type":"number"}')),
+            binds=True,
+            retries=2,
+            instructions="Say a number.",
+            result_of="pay",
+        ),
+        stop_when=is_step_count(5),
+        limits=Limits(
+            steps=9, tokens=8, tool_calls=7, calls_of={"look": 6}, wrap_up_tokens=5, cost=4
+        ),
+        prices={
+            name: Price(input=1, output=2, cache_read=3, cache_write=4, reasoning=5)
+            for name in (ONE, TWO, "acme/three")
+        },
+        timeouts=Timeouts(total=1, step=2, first_chunk=3, chunk=4, tool=5, tools={"pay": 6}),
+        prepares=True,
+        version="2",
+    )
+
+    assert plain.fingerprint == "68d1ce4584ab43eb613d0c3bc52c6e33fcf1615645802ba63249f9ae8a7f7511"
+    assert full.fingerprint == "ba1989d5787d1c30c95bfcaea25f1262b8d35a0aca673ec86c78d7d8b33c37ec"
 
 
 def test_secrets_are_not_in_the_fingerprint_nor_shown() -> None:

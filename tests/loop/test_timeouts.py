@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from stepfold.loop import Program, Timeouts
+from stepfold.loop.commands import CallKey, RunTool
 from stepfold.values import UsageError
-from tests.loop._scenario import ONE, program, tool
+from tests.loop._scenario import ONE, call, program, started, tool
 
 
 @pytest.mark.parametrize("name", ["total", "step", "first_chunk", "chunk", "tool"])
@@ -51,3 +52,31 @@ def test_a_program_has_all_the_time_in_the_world() -> None:
     assert not Timeouts(total=1, step=1, tool=1).of_chunks
     assert Timeouts(chunk=1).of_chunks
     assert Timeouts(first_chunk=1).of_chunks
+
+
+@pytest.mark.parametrize(
+    ("timeouts", "look", "pay"),
+    [
+        (Timeouts(), 5, None),
+        (Timeouts(total=1), 5, None),
+        (Timeouts(tool=2.5), 5, 2_500_000_000),
+        (Timeouts(tool=2.5, tools={"look": 1.5}), 1_500_000_000, 2_500_000_000),
+        (Timeouts(tools={"pay": 0.5}), 5, 500_000_000),
+    ],
+)
+def test_the_nearest_limit_of_a_tool_counts(
+    timeouts: Timeouts, look: int | None, pay: int | None
+) -> None:
+    """What is said of it by name, then what it says itself, then what is said of all."""
+    one, other = tool(timeout=5), tool("pay")
+    limited = program(one, other, timeouts=timeouts)
+
+    assert (limited.timeout_of(one), limited.timeout_of(other)) == (look, pay)
+
+
+def test_the_limit_of_a_tool_is_in_its_command() -> None:
+    """As the instant at which it is over."""
+    run = started(program(tool(), timeouts=Timeouts(tool=2)))
+    run.reply(call())
+
+    assert run.issued() == (RunTool(CallKey(0, 0, 0), "look", run.state.now + 2_000_000_000),)
