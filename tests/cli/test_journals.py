@@ -140,7 +140,7 @@ def test_what_was_said_can_be_kept_back(stepfold: Command, journal: str) -> None
     ):
         assert "nails" not in text
         assert "stock" in text
-    assert "exported redacted" in shown.out
+    assert "redacted, or without its secrets" in shown.out
     assert stepfold("replay", "cut.jsonl", "--program", "shop:agent").code == 1
     again = stepfold("redact", journal, "cut.jsonl")
     assert (again.code, "exists already" in again.err) == (2, True)

@@ -92,6 +92,8 @@ async def test_it_can_be_neither_replayed_nor_resumed(tmp_path: Path) -> None:
     durable.write_recording(durable.redacted(recording), store.path_of("r"))
     cut = durable.read_recording(store.path_of("r")).unwrap()
 
-    assert durable.replayed(agent_of().program, cut).failure().got == "one exported redacted"
+    assert (
+        durable.replayed(agent_of().program, cut).failure().got.startswith("one exported redacted")
+    )
     with pytest.raises(JournalError, match="without what was said"):
         await durable.resume(agent_of(), store, "r")

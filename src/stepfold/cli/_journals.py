@@ -144,7 +144,7 @@ def _show_head(screen: Screen, recording: Recording) -> None:
     if run.parent is not None:
         screen.line((f"a fork of {run.parent} after record {run.forked_at}", "dim"))
     if recording.redacted:
-        screen.line(("exported redacted: cannot be replayed", "yellow"))
+        screen.line(("redacted, or without its secrets: cannot be replayed", "yellow"))
 
 
 def _show_steps(screen: Screen, recording: Recording) -> None:

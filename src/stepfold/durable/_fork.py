@@ -12,7 +12,7 @@ from stepfold.durable._journal import status_of
 from stepfold.durable._recorded import stored_in, write_records
 from stepfold.durable._recording import recovered
 from stepfold.durable._records import BaseRecord, encode_record
-from stepfold.durable._seal import Seal, sealed
+from stepfold.durable._sealed import AnySeal, salt_for, sealed
 from stepfold.loop import (
     Calling,
     Diverged,
@@ -45,7 +45,7 @@ async def fork(
     at: int,
     messages: Sequence[Message] | None = None,
     say: str | Sequence[Message] = (),
-    seal: Seal | None = None,
+    seal: AnySeal | None = None,
 ) -> LoopState:
     """Make a run that begins where another one was after its first `at` records.
 
@@ -89,7 +89,7 @@ def fork_recording(
     at: int,
     messages: Sequence[Message] | None = None,
     say: str | Sequence[Message] = (),
-    seal: Seal | None = None,
+    seal: AnySeal | None = None,
 ) -> Path:
     """As `fork`, of a recording in a file: gives the file of the fork, beside it.
 
@@ -125,14 +125,14 @@ def fork_recording(
     return made
 
 
-def base_record(state: LoopState, *, seal: Seal | None = None) -> JournalRecord:
+def base_record(state: LoopState, *, seal: AnySeal | None = None) -> JournalRecord:
     """The record with which a fork leaves the run that it came from."""
-    line, payloads = encode_record(BaseRecord(Increment(state)))
+    line, payloads = encode_record(BaseRecord(Increment(state)), salt=salt_for(seal))
     return JournalRecord(
         sealed(seal, line),
         state.now,
         status_of(state),
-        tuple((digest, sealed(seal, data)) for digest, data in payloads.items()),
+        tuple((digest, sealed(seal, data, is_text=True)) for digest, data in payloads.items()),
     )
 
 
@@ -144,7 +144,7 @@ def forked_state(
     at: int,
     messages: Sequence[Message] | None = None,
     say: str | Sequence[Message] = (),
-    seal: Seal | None = None,
+    seal: AnySeal | None = None,
 ) -> LoopState:
     """The state of a fork: that of the run after `at` records, under another name.
 

@@ -1,6 +1,5 @@
 """`RunJournal`: the journal of one run in a store, as the drivers write it."""
 
-import secrets
 from typing import Self, final
 
 from stepfold.durable._records import (
@@ -10,7 +9,7 @@ from stepfold.durable._records import (
     encode_record,
     kept_notes,
 )
-from stepfold.durable._seal import Seal, sealed
+from stepfold.durable._sealed import AnySeal, salt_for, sealed
 from stepfold.loop import (
     Done,
     JournalEntry,
@@ -46,10 +45,10 @@ class RunJournal:
             one of this name already. What was not written has not happened.
     """
 
-    def __init__(self, store: JournalSink, *, seal: Seal | None = None) -> None:
+    def __init__(self, store: JournalSink, *, seal: AnySeal | None = None) -> None:
         self._store = store
         self._seal = seal
-        self._salt = "" if seal is None else secrets.token_hex(16)
+        self._salt = salt_for(seal)
         self._run: str | None = None
         self._version = 0
         self._status: RunStatus = "running"
@@ -64,7 +63,7 @@ class RunJournal:
         version: int,
         kept: LoopState | None,
         *,
-        seal: Seal | None = None,
+        seal: AnySeal | None = None,
     ) -> Self:
         """The journal of a run that is taken up again; `kept` is the state of its last snapshot."""
         journal = cls(store, seal=seal)
@@ -120,7 +119,10 @@ class RunJournal:
             sealed(self._seal, line),
             at,
             self._status,
-            tuple((digest, sealed(self._seal, data)) for digest, data in payloads.items()),
+            tuple(
+                (digest, sealed(self._seal, data, is_text=True))
+                for digest, data in payloads.items()
+            ),
         )
         match await self._store.append(run, kept, expected=self._version):
             case Success(version):

@@ -83,7 +83,7 @@ def _head(recording: Recording) -> str:
     if run.parent is not None:
         told.append(f"a fork of {run.parent} after record {run.forked_at}")
     if recording.redacted:
-        told.append("exported redacted")
+        told.append("redacted, or without its secrets")
     figures = [
         ("steps", str(len(recording.steps))),
         ("records", f"{run.version:,}"),

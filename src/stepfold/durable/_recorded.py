@@ -1,6 +1,5 @@
 """Recordings in a file of their own: made beside a run, and read again for `replay`."""
 
-import secrets
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from os import PathLike
@@ -13,7 +12,7 @@ from stepfold.durable._lines import payload_line, record_line
 from stepfold.durable._memory import MemoryStore
 from stepfold.durable._recording import Recording, decoded
 from stepfold.durable._records import HeaderRecord, encode_record
-from stepfold.durable._seal import Seal, sealed
+from stepfold.durable._sealed import AnySeal, salt_for, sealed
 from stepfold.ports import (
     JournalConflict,
     JournalDamaged,
@@ -29,7 +28,7 @@ from stepfold.values import Failure, Outcome, Success
 
 @asynccontextmanager
 async def record(
-    path: str | PathLike[str], *, seal: Seal | None = None
+    path: str | PathLike[str], *, seal: AnySeal | None = None
 ) -> AsyncGenerator[RunJournal]:
     """Record one run into a file: give what this yields as `journal=` to any entry point.
 
@@ -68,7 +67,7 @@ def _data_of(store: MemoryStore) -> bytes:
 
 
 def read_recording(
-    path: str | PathLike[str], *, seal: Seal | None = None
+    path: str | PathLike[str], *, seal: AnySeal | None = None
 ) -> Outcome[Recording, JournalMissing | JournalDamaged]:
     """Read a recording, or the file of a run in a `FileStore`.
 
@@ -119,21 +118,21 @@ def stored_of(file: BinaryIO, name: str) -> Outcome[StoredJournal, JournalDamage
 
 
 def write_recording(
-    recording: Recording, path: str | PathLike[str], *, seal: Seal | None = None
+    recording: Recording, path: str | PathLike[str], *, seal: AnySeal | None = None
 ) -> None:
     """Write a recording into a new file: an export, of `redacted(recording)` for instance.
 
     Raises:
         JournalError: there is such a file, or it cannot be written.
     """
-    salt = "" if seal is None else secrets.token_hex(16)
+    salt = salt_for(seal)
     lines: list[bytes] = []
     payloads: dict[str, bytes] = {}
     header = HeaderRecord(recording.header, recording.redacted)
     for one in (header, *recording.records):
         line, big = encode_record(one, salt=salt)
         lines.append(sealed(seal, line))
-        payloads |= {digest: sealed(seal, data) for digest, data in big.items()}
+        payloads |= {digest: sealed(seal, data, is_text=True) for digest, data in big.items()}
     write_records(Path(path), StoredJournal(recording.run, tuple(lines), payloads))
 
 

@@ -1,7 +1,8 @@
 """What was recorded of a run: read without a program, and folded again with one."""
 
+import hashlib
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias, final
 
 from attrs import field, frozen
@@ -13,7 +14,8 @@ from stepfold.durable._records import (
     decode_increment,
     decode_record,
 )
-from stepfold.durable._seal import Seal, unsealed
+from stepfold.durable._sealed import AnySeal, unsealed
+from stepfold.durable._secret_store import inside, refers
 from stepfold.loop import (
     RULES,
     Diverged,
@@ -48,8 +50,8 @@ class Recording:
     """One run as a journal holds it; needs no program.
 
     `records` are what followed the header: an `EntryRecord` for each event, and a `BaseRecord`
-    where a fork left its parent. A recording that was exported `redacted` can be looked at, and
-    not be replayed.
+    where a fork left its parent. A recording that was exported `redacted`, or read without the
+    `SecretStore` of its secrets, can be looked at, and not be replayed.
     """
 
     run: StoredRun
@@ -87,7 +89,7 @@ class Recording:
 
 
 async def recording_of(
-    store: JournalStore, run: str, *, seal: Seal | None = None
+    store: JournalStore, run: str, *, seal: AnySeal | None = None
 ) -> Outcome[Recording, RecordingFault]:
     """Read a run from a store."""
     match await store.read(run):
@@ -98,14 +100,15 @@ async def recording_of(
 
 
 def decoded(
-    stored: StoredJournal, *, seal: Seal | None = None
+    stored: StoredJournal, *, seal: AnySeal | None = None
 ) -> Outcome[Recording, JournalDamaged]:
     """Read a run that a store gave."""
     run = stored.run.run
     opened = _opened(stored, seal)
     if isinstance(opened, Failure):
         return opened
-    lines, payloads = opened.unwrap()
+    found = opened.unwrap()
+    lines, payloads = found.lines, found.payloads
     header: HeaderRecord | None = None
     records: list[EntryRecord | BaseRecord] = []
     for number, line in enumerate(lines, start=1):
@@ -119,28 +122,41 @@ def decoded(
             header = record
     if header is None:
         return Failure(JournalDamaged(run, "expected a header first, found none"))
-    return Success(Recording(stored.run, header.header, tuple(records), header.redacted))
+    redacted = header.redacted or found.lacks
+    return Success(Recording(stored.run, header.header, tuple(records), redacted))
 
 
-Opened: TypeAlias = tuple[Sequence[bytes], dict[str, bytes]]
+@final
+@frozen(order=False)
+class _Opened:
+    """The records of a run and the texts that they refer to; `lacks` are secrets not put back."""
+
+    lines: Sequence[bytes]
+    payloads: Mapping[str, bytes]
+    lacks: bool
 
 
-def _opened(stored: StoredJournal, seal: Seal | None) -> Outcome[Opened, JournalDamaged]:
+def _opened(stored: StoredJournal, seal: AnySeal | None) -> Outcome[_Opened, JournalDamaged]:
     lines: list[bytes] = []
     payloads: dict[str, bytes] = {}
+    lacks = False
     for number, record in enumerate(stored.records, start=1):
         match unsealed(seal, record):
             case Success(line):
-                lines.append(line)
+                lacks = lacks or refers(line)
+                lines.append(inside(line) if refers(line) else line)
             case Failure(fault):
                 return Failure(JournalDamaged(stored.run.run, f"record {number}: {fault}"))
     for digest, data in stored.payloads.items():
+        if hashlib.sha256(data).hexdigest() == digest:
+            payloads[digest] = data  # as it was said, and be it what looks like a sealed one
+            continue
         match unsealed(seal, data):
             case Success(text):
-                payloads[digest] = text
+                payloads[digest] = inside(text) if refers(text) else text
             case Failure(fault):
                 return Failure(JournalDamaged(stored.run.run, f"payload {digest}: {fault}"))
-    return Success((lines, payloads))
+    return Success(_Opened(lines, payloads, lacks))
 
 
 # --- folding ----------------------------------------------------------------------------------
@@ -160,7 +176,7 @@ def recovered(
     program: Program,
     stored: StoredJournal,
     *,
-    seal: Seal | None = None,
+    seal: AnySeal | None = None,
     allow_other_program: bool = False,
 ) -> Outcome[Recovered, Diverged | JournalDamaged]:
     """Find the state that a run had reached: its snapshots, and the events of the open step.
@@ -172,7 +188,11 @@ def recovered(
     opened = _opened(stored, seal)
     if isinstance(opened, Failure):
         return opened
-    lines, payloads = opened.unwrap()
+    found = opened.unwrap()
+    if found.lacks:
+        problem = "secrets stand in it as references: give the SecretStore that has them"
+        return Failure(JournalDamaged(run, problem))
+    lines, payloads = found.lines, found.payloads
     increments: list[Increment] = []
     settled = 1
     for number, line in enumerate(lines, start=1):
@@ -246,7 +266,13 @@ def replayed_states(
     Raises nothing.
     """
     if recording.redacted:
-        yield Failure(Diverged(-1, "the journal as it was written", "one exported redacted"))
+        yield Failure(
+            Diverged(
+                -1,
+                "the journal as it was written",
+                "one exported redacted, or read without its secrets",
+            )
+        )
         return
     first = replay(program, recording.header, (), allow_other_fingerprint=allow_other_program)
     yield first

@@ -165,11 +165,6 @@ def decode_increment(data: bytes, payloads: Payloads) -> Outcome[Increment | Non
         return Failure(error.fault)
 
 
-def is_header(data: bytes) -> bool:
-    """Whether a line is that of a header."""
-    return b'"type":"header"' in data[:40]
-
-
 def _parsed(data: bytes, payloads: Payloads) -> tuple[JsonTree, int]:
     try:
         tree: object = json.loads(data)

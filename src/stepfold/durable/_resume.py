@@ -58,6 +58,7 @@ async def run(
     /,
     *,
     run_id: str,
+    parent: None = None,
     **options: Unpack[DurableOptions],
 ) -> Run[Out]: ...
 @overload
@@ -67,6 +68,7 @@ async def run(
     prompt: str | Sequence[Message],
     /,
     *,
+    run_id: None = None,
     parent: ToolContext[object],
     **options: Unpack[DurableOptions],
 ) -> Run[Out]: ...
@@ -78,6 +80,7 @@ async def run(
     /,
     *,
     run_id: str,
+    parent: None = None,
     deps: D,
     **options: Unpack[DurableOptions],
 ) -> Run[Out]: ...
@@ -88,6 +91,7 @@ async def run(
     prompt: str | Sequence[Message],
     /,
     *,
+    run_id: None = None,
     parent: ToolContext[object],
     deps: D,
     **options: Unpack[DurableOptions],

@@ -19,7 +19,7 @@ from stepfold.durable._hand_over import HandedOver, HandOver
 from stepfold.durable._journal import RunJournal
 from stepfold.durable._leasing import LEASE_SECONDS, Holding, leased
 from stepfold.durable._recording import Recovered, recovered
-from stepfold.durable._seal import Seal
+from stepfold.durable._sealed import AnySeal
 from stepfold.loop import (
     Done,
     JournalEntry,
@@ -70,7 +70,7 @@ class DurableOptions(TypedDict, total=False):
     steering: Steering
     owner: str
     lease_seconds: float
-    seal: Seal
+    seal: AnySeal
     allow_other_program: bool
     hand_over: HandOver
 

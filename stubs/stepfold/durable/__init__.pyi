@@ -18,6 +18,7 @@ from stepfold.durable._records import BaseRecord, EntryRecord
 from stepfold.durable._redacted import redacted
 from stepfold.durable._resume import answer, resume, run, take_over
 from stepfold.durable._seal import Seal
+from stepfold.durable._secret_store import SecretStore
 from stepfold.durable._stream import stream
 from stepfold.durable._timeline import Change, Span, changes, spans_of
 from stepfold.durable._working import DurableOptions
@@ -35,6 +36,7 @@ __all__ = (
     "Recording",
     "RunJournal",
     "Seal",
+    "SecretStore",
     "ShownPart",
     "Span",
     "StreamChannel",

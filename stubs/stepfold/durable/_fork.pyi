@@ -2,7 +2,7 @@ from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from stepfold.agent import Agent
-from stepfold.durable._seal import Seal
+from stepfold.durable._sealed import AnySeal
 from stepfold.loop import LoopState, Program
 from stepfold.ports import JournalStore
 from stepfold.values import Message
@@ -17,7 +17,7 @@ async def fork(
     at: int,
     messages: Sequence[Message] | None = None,
     say: str | Sequence[Message] = (),
-    seal: Seal | None = None,
+    seal: AnySeal | None = None,
 ) -> LoopState: ...
 def fork_recording(
     agent: Agent[object, object] | Program,
@@ -28,5 +28,5 @@ def fork_recording(
     at: int,
     messages: Sequence[Message] | None = None,
     say: str | Sequence[Message] = (),
-    seal: Seal | None = None,
+    seal: AnySeal | None = None,
 ) -> Path: ...

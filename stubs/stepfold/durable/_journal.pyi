@@ -1,11 +1,11 @@
 from typing import Self, final
-from stepfold.durable._seal import Seal
+from stepfold.durable._sealed import AnySeal
 from stepfold.loop import JournalEntry, JournalHeader, LoopState, Transition
 from stepfold.ports import JournalFault, JournalSink
 
 @final
 class RunJournal:
-    def __init__(self, store: JournalSink, *, seal: Seal | None = None) -> None: ...
+    def __init__(self, store: JournalSink, *, seal: AnySeal | None = None) -> None: ...
     @classmethod
     def continued(
         cls,
@@ -14,7 +14,7 @@ class RunJournal:
         version: int,
         kept: LoopState | None,
         *,
-        seal: Seal | None = None,
+        seal: AnySeal | None = None,
     ) -> Self: ...
     @property
     def version(self) -> int: ...

@@ -2,7 +2,7 @@ from collections.abc import Iterator
 from typing import TypeAlias, final
 from attrs import field, frozen
 from stepfold.durable._records import BaseRecord, EntryRecord
-from stepfold.durable._seal import Seal
+from stepfold.durable._sealed import AnySeal
 from stepfold.loop import Diverged, JournalEntry, JournalHeader, LoopState, Program
 from stepfold.ports import JournalDamaged, JournalMissing, JournalStore, StoredRun
 from stepfold.values import Outcome, StepResult
@@ -26,7 +26,7 @@ class Recording:
     def snapshots(self) -> Iterator[tuple[int, LoopState]]: ...
 
 async def recording_of(
-    store: JournalStore, run: str, *, seal: Seal | None = None
+    store: JournalStore, run: str, *, seal: AnySeal | None = None
 ) -> Outcome[Recording, RecordingFault]: ...
 def replayed(
     program: Program, recording: Recording, *, allow_other_program: bool = False

@@ -18,6 +18,7 @@ async def run(
     /,
     *,
     run_id: str,
+    parent: None = None,
     **options: Unpack[DurableOptions],
 ) -> Run[Out]: ...
 @overload
@@ -27,6 +28,7 @@ async def run(
     prompt: str | Sequence[Message],
     /,
     *,
+    run_id: None = None,
     parent: ToolContext[object],
     **options: Unpack[DurableOptions],
 ) -> Run[Out]: ...
@@ -38,6 +40,7 @@ async def run(
     /,
     *,
     run_id: str,
+    parent: None = None,
     deps: D,
     **options: Unpack[DurableOptions],
 ) -> Run[Out]: ...
@@ -48,6 +51,7 @@ async def run(
     prompt: str | Sequence[Message],
     /,
     *,
+    run_id: None = None,
     parent: ToolContext[object],
     deps: D,
     **options: Unpack[DurableOptions],

@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 from typing_extensions import TypedDict
 from stepfold.durable._hand_over import HandOver
-from stepfold.durable._seal import Seal
+from stepfold.durable._sealed import AnySeal
 from stepfold.ports import Clock
 from stepfold.shell import CancelHandle, Observer, Steering
 
@@ -12,6 +12,6 @@ class DurableOptions(TypedDict, total=False):
     steering: Steering
     owner: str
     lease_seconds: float
-    seal: Seal
+    seal: AnySeal
     allow_other_program: bool
     hand_over: HandOver
