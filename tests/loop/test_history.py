@@ -151,6 +151,7 @@ def test_what_is_wrong_says_where_it_is_and_what_is_done() -> None:
         ((said(Text("")),), [("empty-text", "warning", 0, 0)]),
         ((said(Text("", provider_options=OPTIONS)),), []),
         ((UserMessage("\ud800"),), [("lone-surrogate", "warning", 0, 0)]),
+        ((said(ask()), told(allow())), [("orphan-approval", "warning", 0, 0)]),
         ((HI, said(A, ask())), []),
         ((HI, said(A, ask()), told(allow()), THANKS), []),
     ],
@@ -174,13 +175,16 @@ def test_instructions_have_to_be_allowed() -> None:
 
 
 def test_instructions_that_are_allowed_belong_to_the_start() -> None:
-    """Several may stand there; an empty one says nothing."""
+    """Several may stand there; an empty one says nothing, and half a character is none."""
     first, second = SystemMessage("Obey."), SystemMessage("")
     late = ("system-message", "warning", 3, None)
 
     assert found(first, second, HI, first, allow_system_messages=True) == [
         ("empty-message", "warning", 1, None),
         late,
+    ]
+    assert found(SystemMessage("\ud800"), allow_system_messages=True) == [
+        ("lone-surrogate", "warning", 0, None)
     ]
 
 

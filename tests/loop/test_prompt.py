@@ -165,11 +165,14 @@ def test_a_paired_prompt_has_one_answer_for_each_call() -> None:
         unpaired((HI, said(A, B, theirs), told(result("b")), told(result("a"), late), HI)) is None
     )
     assert unpaired((told(RESPONSE), HI)) is None
+    assert unpaired((said(A), told(RESPONSE, late, result("a")))) is None
 
 
 def test_what_is_not_paired_is_named() -> None:
     """A call without a result, a result without a call, and a second result (law 5)."""
     assert unpaired((said(A, B), told(result("a")), HI)) == "the call 'b' has no result after it"
+    assert unpaired((said(Text("So."), A),)) == "the call 'a' has no result after it"
+    assert unpaired((said(A), HI, told(result("a")))) == "the call 'a' has no result after it"
     assert unpaired((said(A, A),)) == "two calls of one message have the id 'a'"
     assert (
         unpaired((said(A), told(result("a"), result("a"))))

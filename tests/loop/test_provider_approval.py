@@ -1,5 +1,7 @@
 """Approvals that a provider asks for, of calls that it executes itself."""
 
+from attrs import evolve
+
 from stepfold.loop import (
     Calling,
     Program,
@@ -18,6 +20,7 @@ from stepfold.values import (
     AssistantMessage,
     Cancelled,
     Completed,
+    JsonText,
     Message,
     ProviderTool,
     Stopped,
@@ -70,6 +73,14 @@ def test_a_run_rests_for_an_answer_that_the_provider_asked_for() -> None:
     assert (OWN, ASKED) == said.content[1:]
     assert [ASKED] == [p for p in run.state.steps[-1].content if isinstance(p, ApprovalRequest)]
     assert () == run.issued()
+
+
+def test_what_a_provider_has_signed_is_shown() -> None:
+    """Whoever answers may have to give it back."""
+    run = started(program(tool()))
+    run.reply(OWN, evolve(ASKED, signature="s1"))
+
+    assert run.approval().signature == "s1"
 
 
 def test_the_provider_is_told_and_asked_again() -> None:
@@ -255,6 +266,9 @@ def test_arguments_that_are_no_json_are_asked_about_too() -> None:
     """Whether the provider takes them is not for us to say."""
     run = started(program(tool()))
     run.reply(ToolCall("p1", "mail", "\ud800{", provider_executed=True), ASKED)
+
+    assert run.approval().digest == JsonText.of("\ufffd{").digest()
+
     run.answer()
 
     assert ToolMessage((YES,)) == prompt(run)[-1]

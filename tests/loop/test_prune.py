@@ -86,6 +86,7 @@ def test_reasoning_is_left_out(reasoning: Pruning, thoughts: list[AssistantPart]
         if isinstance(part, Reasoning | ReasoningFile)
     ] == thoughts
     assert pruned[1].provider_options == OPTIONS
+    assert [type(message) for message in pruned] == [type(message) for message in talk]
 
 
 def test_calls_go_with_all_that_is_theirs() -> None:
@@ -138,6 +139,27 @@ def test_rules_are_applied_one_after_another() -> None:
     )
 
 
+def test_what_is_left_of_answers_keeps_what_is_said_of_them() -> None:
+    """And answers of which nothing goes are the same objects."""
+    talk = (
+        said(A, B),
+        ToolMessage((result(A), result(B)), provider_options=OPTIONS),
+        said(ToolCall("c", "send", "{}")),
+        told(ToolResult("c", "send", TextOutput("done"))),
+    )
+    pruned = prune_messages(talk, tool_calls=[ToolCallPruning(tools=["look"])])
+
+    assert pruned[1] == ToolMessage((result(B),), provider_options=OPTIONS)
+    assert pruned[3] is talk[3]
+
+
+def test_a_short_history_may_be_kept_whole() -> None:
+    """More may be kept than there is."""
+    talk = (said(A), told(result(A)))
+
+    assert prune_messages(talk, tool_calls=[ToolCallPruning(9)]) == talk
+
+
 def test_reasoning_goes_only_if_all_goes_that_it_led_to() -> None:
     """Up to the next reasoning; what led to nothing at all stays."""
     parts = (WHY, A, THEN, SKETCH, B, FINE, WHY)
@@ -147,6 +169,10 @@ def test_reasoning_goes_only_if_all_goes_that_it_led_to() -> None:
         said(THEN, SKETCH, B, FINE, WHY),
     )
     assert prune_messages([said(*parts)], tool_calls="all") == (said(THEN, SKETCH, FINE, WHY),)
+    assert prune_messages([said(SKETCH, A, FINE, WHY)], tool_calls="all") == (
+        said(SKETCH, FINE, WHY),
+    )
+    assert prune_messages([said(SKETCH, A, WHY, FINE)], tool_calls="all") == (said(WHY, FINE),)
 
 
 def test_an_answer_to_nobody_is_left_out_with_all_calls() -> None:
@@ -173,6 +199,11 @@ def test_a_word_that_is_none_is_refused(given: dict[str, Pruning], text: str) ->
     """Words of the AI SDK that count messages are values here."""
     with pytest.raises(UsageError, match=text):
         prune_messages(TALK, **given)  # type: ignore[arg-type]
+
+
+def test_what_is_no_message_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"^messages\[1\]: expected a message, got int"):
+        prune_messages([HI, cast("Message", 7)])
 
 
 def test_a_rule_that_is_none_is_refused() -> None:

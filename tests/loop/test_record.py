@@ -1,11 +1,16 @@
 """What a step leaves in the history."""
 
+from typing import Any
+
+from stepfold.loop._record import tool_message
+from stepfold.loop._slots import Slot
 from stepfold.loop.events import ModelReplied
 from stepfold.values import (
     AssistantMessage,
     ChunkGaps,
     DocumentSource,
     ErrorJsonOutput,
+    ErrorTextOutput,
     JsonText,
     ModelReply,
     ModelWarning,
@@ -15,6 +20,7 @@ from stepfold.values import (
     TextOutput,
     ToolCall,
     ToolError,
+    ToolMessage,
     ToolResult,
     UrlSource,
     Usage,
@@ -54,6 +60,40 @@ def test_an_error_of_a_tool_of_the_providers_is_sent_back_as_its_result() -> Non
             provider_options=SIGNED,
         ),
     ) == run.state.messages[-1].content
+
+
+def test_what_is_known_of_an_error_stays_with_it_in_the_history() -> None:
+    """For clients and providers; the model is told its text."""
+    known: dict[str, Any] = {
+        "value": JsonText('{"code":7}'),
+        "dynamic": True,
+        "provider_options": SIGNED,
+    }
+    labels: dict[str, Any] = {"title": "Look", "tool_metadata": json("door")}
+    failed = Slot(0, call(), "done", part=ToolError("c1", "look", "no", **known, **labels))
+
+    assert tool_message([failed]) == ToolMessage(
+        (ToolResult("c1", "look", ErrorTextOutput("no"), **known, **labels),)
+    )
+
+    theirs = ToolError("p1", "search", "no", provider_executed=True, dynamic=True)
+    run = started(program())
+    run.reply(theirs)
+    part = run.state.messages[-1].content[0]
+
+    assert isinstance(part, ToolResult)
+    assert part.dynamic
+
+
+def test_a_repaired_call_is_recorded_as_it_was_run() -> None:
+    """The calls beside it as they came, wherever the model put them."""
+    run = started(program(tool(), repairs=True))
+    run.reply(call(text="{", id="c1"), call(text='{"a":1}', id="c2"))
+    run.repair(0, '{"b":2}')
+    run.finish(0)
+    run.finish(1)
+
+    assert [one.input for one in run.state.steps[0].tool_calls] == ['{"b":2}', '{"a":1}']
 
 
 def test_content_stands_in_the_order_of_the_model_then_of_the_calls() -> None:

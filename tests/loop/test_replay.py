@@ -23,6 +23,7 @@ from stepfold.loop.commands import CallKey, ModelCallKey
 from stepfold.loop.events import Event, ModelReplied, ToolReturned
 from stepfold.values import (
     Failure,
+    JsonText,
     Success,
     UserMessage,
 )
@@ -67,6 +68,15 @@ def test_a_journal_gives_the_state_that_was_reached() -> None:
     outcome = replay(LOOK, header, entries)
 
     assert Success(state) == outcome
+
+
+def test_a_replayed_run_has_the_context_that_it_was_begun_with() -> None:
+    """Tools and policies see it."""
+    (header, _), _ = recorded(LOOK)
+    context = JsonText('{"user":"Ann"}')
+    state = replay(LOOK, evolve(header, runtime_context=context), ()).unwrap()
+
+    assert state.transcript.runtime_context == context
 
 
 def test_a_header_may_leave_its_commands_out() -> None:

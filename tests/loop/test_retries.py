@@ -85,6 +85,13 @@ def test_errors_that_the_model_could_mend_count(kind: ToolErrorKind, counts: boo
     assert isinstance(run.state.phase, Calling) is not counts
 
 
+def test_a_tool_without_a_budget_hides_no_error_of_another() -> None:
+    run = started(patient(most=0))
+    run.reply(call("other", '{"bad":1}'), call("look", '{"bad":1}', id="c2"))
+
+    assert stopped_by(run, 1, 0)
+
+
 def test_a_call_that_is_answered_late_counts_when_it_is() -> None:
     run = started(program(policed("look", max_retries=0)))
     run.reply(call())

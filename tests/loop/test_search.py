@@ -1,6 +1,7 @@
 """Tools that are hidden until a search finds them."""
 
 import pytest
+from attrs import evolve
 from typing_extensions import Unpack
 
 from stepfold.loop import Calling, Limits, Program, request_of, search_spec
@@ -62,6 +63,16 @@ def test_a_hidden_tool_cannot_be_called_in_the_step_that_finds_it() -> None:
 
     [rejected] = run.told(CallRejected)
     assert rejected.error == "getWeather is not loaded: find it by find first"
+
+
+def test_a_search_runs_nowhere_and_keeps_what_the_provider_said_of_its_call() -> None:
+    """Neither here nor at a client: its answer is made of the program."""
+    options = JsonText('{"acme":{"signature":"x"}}')
+    run = started(searching())
+    run.reply(evolve(call("find", '{"query":"weather"}'), provider_options=options))
+
+    assert not FIND.executes
+    assert run.answers[0].provider_options == options
 
 
 def test_what_is_found_twice_is_kept_once() -> None:

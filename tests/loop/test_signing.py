@@ -48,11 +48,30 @@ def test_the_older_form_counts_where_its_lines_are_unambiguous() -> None:
     assert not secret.has_signed(moved, "id-1", "t1\nask", "pay", "{}")
 
 
+def test_numbers_that_javascript_cannot_tell_apart_are_one() -> None:
+    """A client that reads and writes the arguments has not changed them."""
+    secret = ApprovalSecret(SECRET)
+    signature = secret.signature_of("i", "c", "t", "[9007199254740993]")
+
+    assert secret.has_signed(signature, "i", "c", "t", "[9007199254740992.0]")
+    assert not secret.has_signed(signature, "i", "c", "t", "[9007199254740994]")
+
+
+def test_half_a_character_is_no_reason_to_fail() -> None:
+    """Signatures come from outside, and secrets from wherever they are kept."""
+    odd = ApprovalSecret("\ud800")
+
+    assert odd.has_signed(odd.signature_of("i", "c", "t", "{}"), "i", "c", "t", "{}")
+    assert not odd.has_signed("\ud800", "i", "c", "t", "{}")
+
+
 @pytest.mark.parametrize(
     ("document", "text"),
     [
         ('{"b": 1.0, "a": [true, null, "x"]}', '{"a":[true,null,"x"],"b":1}'),
         ("[1e-7, 0.000001, 1.5e-7, 123.456, -0.0, -0]", "[1e-7,0.000001,1.5e-7,123.456,0,0]"),
+        ("[1.0, 0.5, 0.001, 0.0205, 100.0, 10.50]", "[1,0.5,0.001,0.0205,100,10.5]"),
+        (r'{"b":1,"\ud800":2,"a":3}', r'{"a":3,"b":1,"\ud800":2}'),
         ("[1e20, 1e21, 1.25e22, 5e-324]", "[100000000000000000000,1e+21,1.25e+22,5e-324]"),
         ("[9007199254740993, -1.50, 1e400]", "[9007199254740992,-1.5,null]"),
         ("123456789012345678901", "123456789012345680000"),

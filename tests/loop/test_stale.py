@@ -5,6 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from stepfold.loop import RetryPolicy
+from stepfold.loop._draft import Draft
+from stepfold.loop._stale import current_step
 from stepfold.loop.commands import CallKey, ModelCallKey
 from stepfold.loop.events import (
     ApprovalDecided,
@@ -101,6 +103,8 @@ def returned(step: int, index: int = 0, attempt: int = 0) -> ToolReturned:
         (second_step, ModelFailed(ModelCallKey(0, 0), SERVER, 0)),
         (second_step, Waited(ModelCallKey(1, 0), 0)),
         (waiting, replied(0, 0)),
+        (waiting, replied(0, 1)),
+        (working, CallBound(CallKey(0, 0, 0), None, 0)),
         (waiting, Waited(ModelCallKey(0, 0), 0)),
         (working, replied(0, 0)),
         (checking, replied(0, 0)),
@@ -196,3 +200,11 @@ def test_after_a_rest_calls_that_were_written_are_late() -> None:
     run.feed(returned(0, 0))
 
     assert before is run.state
+
+
+def test_a_run_that_has_ended_is_in_its_last_step() -> None:
+    """There is none that it could be in now."""
+    run = second_step()
+    run.reply("Done.")
+
+    assert current_step(Draft(run.state)) == 1

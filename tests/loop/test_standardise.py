@@ -4,7 +4,7 @@ from typing import cast
 
 import pytest
 
-from stepfold.loop import standardise_prompt
+from stepfold.loop import inspect_history, standardise_prompt
 from stepfold.values import Message, UsageError, UserMessage
 
 HI = UserMessage("Hi.")
@@ -15,6 +15,23 @@ def test_text_is_what_a_person_says() -> None:
     assert standardise_prompt("Hi.") == (HI,)
     assert standardise_prompt([HI]) == (HI,)
     assert standardise_prompt(cast("list[Message]", iter([HI]))) == (HI,)
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        (7, "messages: expected messages, got 7"),
+        ("Hi.", "messages: expected messages, got 'Hi.': say whose words these are"),
+        (b"Hi.", "messages: expected messages, got b'Hi.'"),
+        ([HI, 7], "messages[1]: expected a message, got int"),
+    ],
+)
+def test_what_are_no_messages_is_refused_by_all_that_take_some(given: object, text: str) -> None:
+    """Under the name of the argument; text is no prompt there."""
+    with pytest.raises(UsageError) as refused:
+        inspect_history(cast("list[Message]", given))
+
+    assert str(refused.value).startswith(text)
 
 
 @pytest.mark.parametrize(

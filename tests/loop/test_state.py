@@ -29,6 +29,16 @@ def test_a_state_gives_what_users_ask_of_it() -> None:
     assert Usage(1, 2) == run.state.usage
 
 
+def test_a_state_is_shown_without_what_was_said() -> None:
+    """A traceback is no place for a history; how long it is tells enough."""
+    run = started(program())
+    run.reply("A secret.")
+
+    assert "<2 messages>" in repr(run.state)
+    assert "<1 steps>" in repr(run.state)
+    assert "A secret." not in repr(run.state.transcript)
+
+
 def test_the_step_of_a_pause_is_that_of_its_attempt() -> None:
     """A pause belongs to the call that it precedes."""
     run = started(program())
@@ -40,6 +50,7 @@ def test_the_step_of_a_pause_is_that_of_its_attempt() -> None:
 def test_only_open_calls_ask_for_something() -> None:
     """What runs, is resolved or is done owes nothing to anybody outside."""
     assert open_request(0, Slot(0, call(), "running")) is None
+    assert open_request(0, Slot(0, call(), "asked")) is None
 
     run = started(program(guarded()))
     run.reply(call("pay"))

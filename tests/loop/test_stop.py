@@ -219,6 +219,7 @@ def test_two_kinds_of_deadline_have_two_names() -> None:
     """The name is part of what a program is known by."""
     assert str(deadline(at=5)) == "deadline(at=5)"
     assert str(deadline(after=5)) == "deadline(after=5)"
+    assert str(is_loop_finished()) == "is_loop_finished"
 
 
 def test_a_budget_of_one_tool_stops_like_that_of_all() -> None:
@@ -278,6 +279,8 @@ def after(*steps: StepResult) -> Progress:
         (done(asked(), broke()), done(asked(), gave()), False),
         (done(asked('{"a":1}'), gave()), done(asked('{"a":2}'), gave()), False),
         (done(asked(name="gaze"), gave()), done(asked(), gave()), False),
+        (done(asked('{"a'), broke()), done(asked('{"b'), broke()), False),
+        (done(asked(), gave(), asked(id="d")), done(asked(), gave(), asked(id="d")), False),
         (done(asked()), done(asked()), False),
         (done(Text("Hm.")), done(Text("Hm.")), False),
         (done(asked(), gave()), done(Text("Hm.")), False),
@@ -322,6 +325,13 @@ def test_the_text_of_the_last_step_may_match(
     assert (None if stop is None else stop.evidence.value) == (
         None if matched is None else JsonObject({"matched": matched})
     )
+
+
+def test_of_a_long_match_the_beginning_is_told() -> None:
+    """Evidence is for people to read."""
+    matched = text_matches("x+")(after(done(Text("A " + "x" * 300))))
+
+    assert matched == Stop("text_matches", JsonText.of({"matched": "x" * 200}))
 
 
 @pytest.mark.parametrize("pattern", ["(", 5, re.compile(b"x")])

@@ -1,5 +1,7 @@
 """A history that is too long loses its beginning, and never half of what belongs together."""
 
+from typing import cast
+
 import pytest
 
 from stepfold.loop import trim_messages
@@ -111,6 +113,11 @@ def test_tokens_are_counted_by_the_caller() -> None:
     assert trim_messages(TALK, max_tokens=13, count=count) == (OBEY, *TALK[5:])
     assert trim_messages(TALK, max_tokens=27, count=count) == TALK
     assert trim_messages(TALK, max_tokens=27, max_messages=4, count=count) == (OBEY, *TALK[5:])
+
+
+def test_what_is_no_message_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"^messages\[1\]: expected a message, got int"):
+        trim_messages([ONE, cast("Message", 7)], max_messages=1)
 
 
 @pytest.mark.parametrize(

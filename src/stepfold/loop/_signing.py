@@ -105,7 +105,7 @@ def _base64url(data: bytes) -> str:
 def _digest(document: str) -> str:
     value: object = json.loads(document, parse_int=float)  # JavaScript has no other numbers
     text = javascript_json(value)
-    return _base64url(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())
+    return _base64url(hashlib.sha256(text.encode()).digest())
 
 
 # --- JSON as JavaScript writes it -------------------------------------------------------------
@@ -157,7 +157,6 @@ def _number(value: float) -> str:
     sign = "-" if value < 0 else ""
     mantissa, _, exponent = repr(abs(value)).partition("e")
     whole, _, fraction = mantissa.partition(".")
-    fraction = "" if fraction == "0" else fraction
     digits = (whole + fraction).lstrip("0")
     leading = len(whole + fraction) - len(digits)
     point = len(whole) - leading + int(exponent or "0")

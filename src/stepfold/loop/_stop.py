@@ -319,7 +319,7 @@ def stalled(times: int) -> Condition:
         if len(progress.steps) < times:
             return None
         done = _done_in(progress.last)
-        if done is None or any(_done_in(step) != done for step in progress.steps[-times:-1]):
+        if done is None or any(_done_in(step) != done for step in progress.steps[-times:]):
             return None
         tools = [name for name, _, _ in done]
         return Stop("stalled", JsonText.of({"times": times, "tools": tools}))
