@@ -547,4 +547,4 @@ def test_spendings_add_up() -> None:
 
     assert Spending(Usage(2, 4), 6, 8, 10, 12) == one + one
     assert (one + unknown).cost is None
-    assert one + Spending() == one
+    assert one + Spending() == Spending() + one == one

@@ -95,6 +95,7 @@ def test_answers_to_nobody_stay_with_what_is_before_them() -> None:
 
     assert trim_messages(lost, max_messages=1) == lost[1:]
     assert trim_messages(lost[:1], max_messages=1) == lost[:1]
+    assert trim_messages(lost[:2], max_messages=2) == lost[:2]
 
 
 def test_the_first_word_of_a_person_is_kept_if_asked() -> None:
@@ -102,6 +103,13 @@ def test_the_first_word_of_a_person_is_kept_if_asked() -> None:
     assert trim_messages(TALK, max_messages=5, keep_first_user=True) == (OBEY, ONE, *TALK[5:])
     assert trim_messages(TALK, max_messages=4, keep_first_user=True) == (OBEY, ONE, *TALK[6:])
     assert trim_messages(TALK[2:5], max_messages=1, keep_first_user=True) == (said(),)
+
+
+def test_the_first_word_of_a_person_is_counted_once() -> None:
+    """Also where the history is cut before it."""
+    talk = (said(), ONE, told(result(A)), TWO)
+
+    assert trim_messages(talk, max_messages=3, keep_first_user=True) == talk[1:]
 
 
 def test_tokens_are_counted_by_the_caller() -> None:

@@ -181,11 +181,11 @@ class Spending:
     tool_calls: int = 0
 
     def __add__(self, other: "Spending") -> "Spending":
-        unknown = self.cost is None or other.cost is None
+        cost = None if self.cost is None or other.cost is None else self.cost + other.cost
         return Spending(
             self.usage + other.usage,
             self.tokens + other.tokens,
-            None if unknown else (self.cost or 0) + (other.cost or 0),
+            cost,
             self.spent_cost + other.spent_cost,
             self.tool_calls + other.tool_calls,
         )
