@@ -20,9 +20,10 @@ from stepfold.codec import (
     migrate,
     to_json,
 )
+from stepfold.codec._decode import decoder_of
 from stepfold.codec._encode import encoder_of
 from stepfold.codec._faults import RefusedError
-from stepfold.codec._forms import Scalar
+from stepfold.codec._forms import Scalar, form_of
 from stepfold.loop import events
 
 CALL = v.ToolCall("call_1", "weather", '{"city":"Oslo"}')
@@ -92,6 +93,7 @@ def test_tree_is_the_callers_own() -> None:
         (v.CallSettings(temperature=True), v.CallSettings(temperature=1.0)),
         (v.Usage(True), v.Usage(1)),
         (v.ChunkGaps(True, 0, 0, 0, 0, 0, 0), v.ChunkGaps(1, 0, 0, 0, 0, 0, 0)),
+        (v.ProviderTool("a", "b", v.JsonText("{}")), v.ProviderTool("a", "b")),
     ],
 )
 def test_equal_numbers_are_written_alike(one: object, other: object) -> None:
@@ -256,7 +258,8 @@ TEXT = '{"type":"text","text":"Hi"'
         ('[{"text":"Hi"}]', "/content/0/type", "expected one of text, file, got nothing"),
         ('[{"type":"Text"}]', "/content/0/type", "expected one of text, file, got 'Text'"),
         ('[{"type":null}]', "/content/0/type", "expected one of text, file, got null"),
-        (f'[{{"type":"{"t" * 50}"}}]', "/content/0/type", f"got '{'t' * 39}…'"),
+        (f'[{{"type":"{"t" * 41}"}}]', "/content/0/type", f"got '{'t' * 39}…'"),
+        (f'[{{"type":"{"t" * 40}"}}]', "/content/0/type", f"got '{'t' * 40}'"),
         ('[{"type":"text"}]', "/content/0/text", "missing"),
         ('[{"type":"text","text":null}]', "/content/0/text", "expected a string, got null"),
         (f'[{TEXT}}},{TEXT},"a/~b":1}}]', "/content/1/a~1~0b", "one of type, text, provider_"),
@@ -282,6 +285,7 @@ def test_what_is_no_value_is_refused_where_it_is(content: str, path: str, messag
         ('"Q"', "expected base64: "),
         ('"QQ="', "expected base64: "),
         ('"Q Q="', "expected base64: "),
+        ('"Q Q=="', "expected base64: "),
         ('"Größe="', "expected base64: "),
         ('"QR=="', "expected base64 whose last character has no spare bits"),
     ],
@@ -361,6 +365,40 @@ def test_bounds_are_the_callers() -> None:
     assert "at most 20 allowed" in fault.message
 
 
+def test_what_is_missing_is_called_missing() -> None:
+    """Where the key should be, whether it is given by its place or by its name."""
+    text = from_json({"type": "text"}, v.Text).failure()
+    performance = from_json({"type": "performance"}, v.Performance).failure()
+    version = decode(b'{"type":"text","text":""}', v.Text).failure()
+
+    assert text == DecodeFault("/text", "missing")
+    assert performance == DecodeFault("/response_time", "missing")
+    assert version == DecodeFault("/v", "missing")
+
+
+def test_what_reads_and_writes_a_class_is_made_once() -> None:
+    """Making it takes longer than using it."""
+    writers = _document._Writers({"v": 7})
+    readers = _document._Readers()
+
+    assert writers[v.Ping] is writers[v.Ping]
+    assert writers[v.Ping](v.Ping()) == {"v": 7, "type": "ping"}
+    assert readers[v.Ping] is readers[v.Ping]
+
+
+def test_rows_of_any_kinds_are_written_and_read() -> None:
+    """Each item by its own form."""
+    form = form_of(tuple[int, str, bool])
+    assert decoder_of(form)([7, "x", True]) == (7, "x", True)
+    assert encoder_of(form)((7, "x", True)) == [7, "x", True]
+    for tree, message in (
+        ([7, "x"], "an array of 3 items, got 2"),
+        ([7, "x", 1], "a boolean, got an integer"),
+    ):
+        with pytest.raises(RefusedError, match=f"expected {message}"):
+            decoder_of(form)(tree)
+
+
 # --- misuse -----------------------------------------------------------------------------------
 
 
@@ -382,6 +420,7 @@ def test_bounds_are_the_callers() -> None:
         (v.OpenCall(0, 0, 0, REPLY), "OpenCall at /call: expected ToolCall, got ModelReply"),  # type: ignore[arg-type]
         (v.ApprovalResponse("a", 1), "/approved: expected bool, got int"),  # type: ignore[arg-type]
         (v.FinishReason("done"), "/unified: expected one of content-filter, error"),  # type: ignore[arg-type]
+        (v.FinishReason("done"), "tool-calls, got 'done'"),  # type: ignore[arg-type]
         (v.FinishReason(7), "tool-calls, got int"),  # type: ignore[arg-type]
         (v.OpenCall("0", 0, 0, CALL), "/step: expected int, got str"),  # type: ignore[arg-type]
         (v.ResponseMetadata(headers=(("a", 1),)), "/headers/0/1: expected str"),  # type: ignore[arg-type]
@@ -464,7 +503,9 @@ def test_versions_without_a_way_are_refused() -> None:
 def test_old_documents_are_migrated_when_they_are_read() -> None:
     old = {"v": -1, "type": "text", "txt": "Hi"}
 
-    assert _document._current(old, TABLE) == {"type": "text", "text": "Hi"}
+    assert _document._current(dict(old), TABLE) == {"type": "text", "text": "Hi"}
+    assert _document._current(dict(old), TABLE, 0) == {"type": "text", "txt": "Hi", "text": "Hi"}
+    assert _document._current({**old, "v": 0}, TABLE, 0) == {"type": "text", "txt": "Hi"}
 
 
 def test_no_version_has_been_left_behind() -> None:

@@ -155,7 +155,7 @@ def test_what_is_left_of_answers_keeps_what_is_said_of_them() -> None:
 
 def test_a_short_history_may_be_kept_whole() -> None:
     """More may be kept than there is."""
-    talk = (said(A), told(result(A)))
+    talk = (said(A), said(B))
 
     assert prune_messages(talk, tool_calls=[ToolCallPruning(9)]) == talk
 

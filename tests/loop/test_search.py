@@ -71,7 +71,7 @@ def test_a_search_runs_nowhere_and_keeps_what_the_provider_said_of_its_call() ->
     run = started(searching())
     run.reply(evolve(call("find", '{"query":"weather"}'), provider_options=options))
 
-    assert not FIND.executes
+    assert not search_spec("find", "Find tools.", 2).executes
     assert run.answers[0].provider_options == options
 
 

@@ -96,6 +96,7 @@ def test_answers_to_nobody_stay_with_what_is_before_them() -> None:
     assert trim_messages(lost, max_messages=1) == lost[1:]
     assert trim_messages(lost[:1], max_messages=1) == lost[:1]
     assert trim_messages(lost[:2], max_messages=2) == lost[:2]
+    assert trim_messages((told(), ONE), max_messages=2) == (told(), ONE)
 
 
 def test_the_first_word_of_a_person_is_kept_if_asked() -> None:
