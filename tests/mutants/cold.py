@@ -40,7 +40,9 @@ def main() -> int:
     sys.path_importer_cache.clear()
     os.environ["HYPOTHESIS_PROFILE"] = "mutants"
     tests = sys.stdin.read().splitlines()
-    return int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", *tests]))
+    # pytest reads the sources of its plugins anew, to rewrite their assertions, and we are one
+    plain = ("--assert=plain", "-x", "-q", "-p", "no:cacheprovider")
+    return int(pytest.main([*plain, *tests]))
 
 
 if __name__ == "__main__":
