@@ -101,6 +101,7 @@ def test_an_object_is_a_mapping_in_the_order_of_its_text() -> None:
 def test_an_object_is_not_a_plain_mapping() -> None:
     """A dict, which may change later, is never equal to a frozen object."""
     assert JsonObject({"a": 1}) != {"a": 1}
+    assert (JsonObject({}) == {}) is False
 
 
 def test_an_object_does_not_follow_the_dict_it_was_made_from() -> None:
@@ -119,7 +120,7 @@ def test_freezing_turns_lists_into_tuples_and_dicts_into_objects() -> None:
     """Freezing copies all the way down, and leaves alone what is frozen."""
     inner = JsonObject({"x": 1})
 
-    assert (1, "a", None, True, inner) == frozen_json([1, "a", None, True, inner])
+    assert (1, 0.5, "a", None, True, inner) == frozen_json([1, 0.5, "a", None, True, inner])
     assert JsonObject({"a": (1,)}) == frozen_json({"a": [1]})
 
 

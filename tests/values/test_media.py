@@ -48,6 +48,7 @@ def test_the_first_bytes_show_what_a_file_is(data: bytes, media_type: str | None
         ("data:,hi", Success((None, b"hi"))),
         ("data:image/png;base64", Failure("it has no comma before its content")),
         ("data:image/png;base64,a*k=", Failure("its content is no base64")),
+        ("data:image/png;base64,aG*k=", Failure("its content is no base64")),
         ("data:image/png;base64,aGk", Failure("its content is no base64")),
     ],
 )

@@ -178,6 +178,20 @@ def test_bounds_are_those_of_the_parser() -> None:
 
     assert long.fault == JsonFault("the document has over 3 characters, which is the most allowed")
 
+    fitting = PartialJsonReader(JsonBounds(length=6))
+    fitting.feed("[1, 2]")
+
+    assert fitting.end() is None
+
+
+def test_a_document_may_be_written_without_spaces() -> None:
+    assert partial('{"a":12,"b":[3,4]}') == {"a": 12, "b": [3, 4]}
+
+
+def test_what_begins_no_value_is_named_at_once() -> None:
+    """Also a letter, of which some do begin one."""
+    assert reader_of("x").fault == JsonFault("unexpected 'x'", 0)
+
 
 def test_a_long_number_that_is_acceptable_is_exact() -> None:
     digits = "1" * 40
