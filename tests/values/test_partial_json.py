@@ -304,3 +304,25 @@ def test_ends_of_containers_are_not_searched_again_and_again() -> None:
         return operations(pieces("[" + ",".join(["[[[{},[{}]]]]"] * count) + "]", 9))
 
     assert cost(400) < 2.1 * cost(200)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_whole"),
+    [
+        (r'"\ud7ff"', True),
+        (r'"\ue000"', True),
+        (r'"\ud800\udc00"', True),
+        (r'"\udbff\udfff"', True),
+        (r'"\ud800"', False),
+        (r'"\udc00"', False),
+        (r'"\udfff"', False),
+        (r'"\udbff\udbff"', False),
+        (r'"\ud800\ue000"', False),
+    ],
+)
+def test_halves_of_a_character_are_joined_or_refused_to_the_last(text: str, is_whole: bool) -> None:
+    """However they come."""
+    reader = reader_of(*text)
+
+    assert (reader.end() is None) == is_whole
+    assert not is_whole or reader.value == json.loads(text)
