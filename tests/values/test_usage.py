@@ -72,3 +72,7 @@ def test_what_was_added_can_be_told_from_the_sum() -> None:
         output_token_details=OutputTokenDetails(3, 4),
     )
     assert Usage() - part == Usage()
+    both = Usage(output_token_details=OutputTokenDetails(5, 7))
+    assert both - Usage(output_token_details=OutputTokenDetails(4, 3)) == Usage(
+        output_token_details=OutputTokenDetails(1, 4)
+    )
