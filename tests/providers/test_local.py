@@ -250,14 +250,24 @@ def test_it_stops_when_it_is_interrupted() -> None:
     with process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
-        process.send_signal(signal.SIGINT)
         try:
-            _, said = process.communicate(timeout=60)
+            said = _interrupted(process)
         finally:
             process.kill()
 
     assert process.returncode == -signal.SIGINT
     assert said.rstrip().endswith("KeyboardInterrupt")
+
+
+def _interrupted(process: subprocess.Popen[str], times: int = 4) -> str:
+    """Press control and C as a person does: again, where nothing happens on a busy machine."""
+    process.send_signal(signal.SIGINT)
+    try:
+        return process.communicate(timeout=30)[1]
+    except subprocess.TimeoutExpired:
+        if times == 1:
+            raise
+        return _interrupted(process, times - 1)
 
 
 _AT_EXIT = """
