@@ -345,7 +345,7 @@ class Driver:
             for job in await self._run_here():
                 self._start(group, job)
         except (Exception, KeyboardInterrupt, SystemExit) as error:  # noqa: BLE001
-            self._fault = self._fault or error
+            self._fault = self._fault or error  # raised again by `_together`
             group.cancel_scope.cancel()
 
 
