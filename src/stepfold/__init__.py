@@ -747,12 +747,13 @@ _ROOMS = (
     "stepfold.loop",
     "stepfold.ports",
     "stepfold.shell",
-    "stepfold.pipeline",
     "stepfold.agent",
     "stepfold.providers",
     "stepfold.providers.local",
     "stepfold.transport",
+    "stepfold.pipeline",
 )
+"""Searched in this order, so what most programs never use comes last."""
 
 if not TYPE_CHECKING:
     # A workflow sandbox that loads this package anew breaks later on, where nobody would see why.

@@ -54,3 +54,19 @@ def test_plugins_import_nothing_before_they_are_used() -> None:
     ours = {name for name in names if name.startswith("stepfold.")}
     assert ours == {"stepfold.plugins", "stepfold.plugins._pytest", "stepfold.plugins._hypothesis"}
     assert names.isdisjoint({*UNWANTED, "anyio", "attrs", "cattrs", "returns", "typing_extensions"})
+
+
+AGENT = """
+import sys
+import stepfold as sf
+sf.Agent, sf.tool, sf.openai_responses, sf.Completed
+print(*sys.modules)
+"""
+
+
+def test_an_agent_brings_in_no_pipeline_and_no_http_client() -> None:
+    # What a process pays before its first request; most of it is the making of classes.
+    ran = subprocess.run([sys.executable, "-c", AGENT], capture_output=True, text=True, check=True)
+    names = set(ran.stdout.split())
+
+    assert names.isdisjoint({*UNWANTED, "stepfold.pipeline", "stepfold.durable"})

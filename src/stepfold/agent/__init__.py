@@ -1,5 +1,8 @@
 """Floor 6: the agent, a facade over the loop: it adds no behaviour of its own."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
 from stepfold.agent._agent import Agent
 from stepfold.agent._answers import (
     Answer,
@@ -23,11 +26,13 @@ from stepfold.agent._output import Output, array_of, choice_of, json, object_of,
 from stepfold.agent._output_partial import PartialOutput
 from stepfold.agent._output_wire import Strategy
 from stepfold.agent._results import result_of
-from stepfold.agent._routes import Routes, route, to
 from stepfold.agent._run import Run, RunFailed
 from stepfold.agent._run_stream import RunStream
 from stepfold.agent._smooth import Chunking, smooth_stream
 from stepfold.agent._transforms import PartTransform, Pause, StreamControl, StreamTransform
+
+if TYPE_CHECKING:
+    from stepfold.agent._routes import Routes, route, to
 
 __all__ = (
     "Agent",
@@ -71,3 +76,20 @@ __all__ = (
     "tool_output",
     "within",
 )
+
+_ROUTES: Final = frozenset({"Routes", "route", "to"})
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        """Load what routes, which needs pipelines, when it is used."""
+        if name in _ROUTES:
+            value = globals()[name] = getattr(import_module("stepfold.agent._routes"), name)
+            return value
+        msg = f"module 'stepfold.agent' has no attribute {name!r}"
+        raise AttributeError(msg)
+
+
+def __dir__() -> list[str]:
+    """List the public names, loaded or not."""
+    return sorted(__all__)

@@ -17,7 +17,6 @@ from stepfold.loop import (
     command_ids,
     standardise_prompt,
 )
-from stepfold.pipeline import StageContext
 from stepfold.shell import CancelHandle, ChildRun, Runtime, Steering, ToolContext
 from stepfold.values import EMPTY_OBJECT, Message, UsageError
 
@@ -91,6 +90,8 @@ def child_of(
     """
     if parent is None or isinstance(parent, ChildRun):
         return parent  # who resumes runs has begun it already
+    from stepfold.pipeline import StageContext
+
     if isinstance(parent, StageContext):
         return parent.child(program.limits, taken_up)
     if not isinstance(parent, ToolContext):

@@ -1,7 +1,7 @@
 """`generate_text` and `stream_text`: the agent's loop without an agent."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Never, cast, overload
+from typing import TYPE_CHECKING, Never, cast, overload
 
 from typing_extensions import TypeVar, Unpack
 
@@ -20,10 +20,12 @@ from stepfold.agent._program import AGENT_OPTIONS
 from stepfold.agent._run import Run, RunFailed
 from stepfold.agent._run_stream import RunStream
 from stepfold.loop import is_step_count
-from stepfold.pipeline import Stage
 from stepfold.ports import LanguageModel
 from stepfold.shell import OfferedTool, PrepareStep, RepairToolCall, StopCheck, ToolApproval
 from stepfold.values import Message, UsageError
+
+if TYPE_CHECKING:
+    from stepfold.pipeline import Stage
 
 A = TypeVar("A")
 D = TypeVar("D")
@@ -165,7 +167,7 @@ def model_stage(
     model: str | LanguageModel,
     output: None = None,
     **options: Unpack[AgentOptions],
-) -> Stage[A, str, RunFailed]: ...
+) -> "Stage[A, str, RunFailed]": ...
 @overload
 def model_stage(
     prompt: Callable[[A], str | Sequence[Message]],
@@ -174,7 +176,7 @@ def model_stage(
     model: str | LanguageModel,
     output: Output[Out],
     **options: Unpack[AgentOptions],
-) -> Stage[A, Out, RunFailed]: ...
+) -> "Stage[A, Out, RunFailed]": ...
 def model_stage(
     prompt: Callable[[A], str | Sequence[Message]],
     /,
@@ -182,7 +184,7 @@ def model_stage(
     model: str | LanguageModel,
     output: Output[object] | None = None,
     **options: Unpack[AgentOptions],
-) -> Stage[A, object, RunFailed]:
+) -> "Stage[A, object, RunFailed]":
     """Make a stage of a pipeline that asks a model once: `generate_text` as a stage.
 
     Args:

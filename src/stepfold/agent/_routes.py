@@ -7,11 +7,11 @@ from attrs import frozen
 from typing_extensions import TypeForm, TypeVar
 
 from stepfold.agent._agent import Agent
+from stepfold.agent._asking import Asked, Asking
 from stepfold.agent._checks import require_kind
 from stepfold.agent._configured import NO_DEPS
 from stepfold.agent._output import choice_of
 from stepfold.agent._run import RunFailed
-from stepfold.agent._stages import Asked, Asking
 from stepfold.loop import Diverged, LoopState
 from stepfold.pipeline import Kept, Node, NotRouted, Rested, Stage, StageContext, chosen
 from stepfold.ports import LanguageModel
