@@ -21,11 +21,11 @@ from stepfold.agent._output import Output, array_of, choice_of, json, object_of,
 from stepfold.agent._output_partial import PartialOutput
 from stepfold.agent._output_wire import Strategy
 from stepfold.agent._results import result_of
-from stepfold.agent._routes import Routes, route, to
 from stepfold.agent._run import Run, RunFailed
 from stepfold.agent._run_stream import RunStream
 from stepfold.agent._smooth import Chunking, smooth_stream
 from stepfold.agent._transforms import PartTransform, Pause, StreamControl, StreamTransform
+from stepfold.agent._routes import Routes, route, to
 
 __all__ = (
     "Agent",

@@ -5,10 +5,10 @@ from stepfold.agent._options import AgentOptions, GenerateOptions, StreamTextOpt
 from stepfold.agent._output import Output
 from stepfold.agent._run import Run, RunFailed
 from stepfold.agent._run_stream import RunStream
-from stepfold.pipeline import Stage
 from stepfold.ports import LanguageModel
 from stepfold.shell import OfferedTool
 from stepfold.values import Message
+from stepfold.pipeline import Stage
 
 A = TypeVar("A")
 D = TypeVar("D")
@@ -98,7 +98,7 @@ def model_stage(
     model: str | LanguageModel,
     output: None = None,
     **options: Unpack[AgentOptions],
-) -> Stage[A, str, RunFailed]: ...
+) -> "Stage[A, str, RunFailed]": ...
 @overload
 def model_stage(
     prompt: Callable[[A], str | Sequence[Message]],
@@ -107,4 +107,4 @@ def model_stage(
     model: str | LanguageModel,
     output: Output[Out],
     **options: Unpack[AgentOptions],
-) -> Stage[A, Out, RunFailed]: ...
+) -> "Stage[A, Out, RunFailed]": ...

@@ -1,9 +1,8 @@
 from collections.abc import Callable, Mapping, Sequence
-from typing import Generic, Required
+from typing import Generic, Required, TypeAlias
 from typing_extensions import TypedDict, TypeVar
 from stepfold.agent._transforms import StreamTransform
 from stepfold.loop import Limits, Named, RetryPolicy, StopCondition, Timeouts
-from stepfold.pipeline import StageContext
 from stepfold.ports import Clock, Download, Journal, LanguageModel
 from stepfold.shell import (
     CancelHandle,
@@ -17,9 +16,11 @@ from stepfold.shell import (
     ToolApproval,
     ToolContext,
 )
-from stepfold.values import CallSettings, Price, SystemMessage, ToolChoice
+from stepfold.values import CallSettings, Message, Price, SystemMessage, ToolChoice
+from stepfold.pipeline import StageContext
 
 D = TypeVar("D", default=object)
+Prompt: TypeAlias = str | Sequence[Message]
 
 class ObserverOptions(TypedDict, total=False):
     observers: Sequence[Observer]
@@ -31,7 +32,7 @@ class RunOptions(ObserverOptions, total=False):
     clock: Clock | None
     run_id: str | None
     seed: int | None
-    parent: ToolContext[object] | StageContext | ChildRun | None
+    parent: "ToolContext[object] | StageContext | ChildRun | None"
     runtime_context: Mapping[str, object] | None
 
 class StreamOptions(RunOptions, total=False):
