@@ -33,8 +33,8 @@ from stepfold.pipeline._nodes import (
     walk,
 )
 from stepfold.pipeline._works import UNKNOWN
-from stepfold.schema import form_of, schema_of
-from stepfold.values import JsonText, UsageError
+from stepfold.schema import Form, form_of
+from stepfold.values import UsageError
 
 
 def label_of(node: Node) -> str:
@@ -264,25 +264,25 @@ def _failing(ends: Ends) -> Ends:
     return tuple((source, _FAILURE) for source, _ in ends)
 
 
-# --- schemas ------------------------------------------------------------------------------------
+# --- forms --------------------------------------------------------------------------------------
 
 
-def schemas_of(node: Node) -> Mapping[str, JsonText | None]:
-    """The JSON Schemas of what goes in (`given`) and comes out (`value`), and of each input.
+def forms_of(node: Node) -> Mapping[str, Form | None]:
+    """The forms of what goes in (`given`) and comes out (`value`), and of each input.
 
     `None` is where no annotation tells, or the type has no JSON form; inputs are `input NAME`.
     """
-    found = {"given": _schema(given_to(node)), "value": _schema(value_of(node))}
+    found = {"given": _form(given_to(node)), "value": _form(value_of(node))}
     for inner in walk(node):
         if isinstance(inner, Awaited):
-            found[f"input {inner.name}"] = _schema(inner.form)
+            found[f"input {inner.name}"] = _form(inner.form)
     return found
 
 
-def _schema(form: object) -> JsonText | None:
-    if form is UNKNOWN:
+def _form(annotation: object) -> Form | None:
+    if annotation is UNKNOWN:
         return None
     try:
-        return schema_of(form_of(form, where="graph"))
+        return form_of(annotation, where="graph")
     except UsageError:
         return None

@@ -22,7 +22,7 @@ from stepfold.pipeline._checks import (
     require_seconds,
     require_stage,
 )
-from stepfold.pipeline._graph import mermaid_of, schemas_of, tree_of
+from stepfold.pipeline._graph import forms_of, mermaid_of, tree_of
 from stepfold.pipeline._nodes import (
     Caught,
     CaughtBy,
@@ -56,6 +56,7 @@ from stepfold.pipeline._works import (
     plain,
     work_of,
 )
+from stepfold.schema import Form, schema_of
 from stepfold.values import JsonText, Outcome
 
 A = TypeVar("A")
@@ -113,7 +114,16 @@ class Stage(Runs[A_contra, B_co, E_co]):
 
         `None` is where no annotation tells the type, or it has no JSON form.
         """
-        return schemas_of(self.node)
+        return {
+            name: None if form is None else schema_of(form) for name, form in self.forms().items()
+        }
+
+    def forms(self) -> Mapping[str, Form | None]:
+        """The forms behind `schemas`, by the same names: they check JSON and bind it to the types.
+
+        `None` is where no annotation tells the type, or it has no JSON form.
+        """
+        return forms_of(self.node)
 
     # --- one after the other ------------------------------------------------------------------
 

@@ -2,19 +2,22 @@
 
 import asyncio
 import itertools
+import math
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from typing import Never
 
 import anyio
 import anyio.lowlevel
 import pytest
-from attrs import frozen
+from attrs import Attribute, field, frozen
+from hypothesis import strategies as st
 from typing_extensions import override
 
 import stepfold as sf
 from stepfold.pipeline import Stage
-from stepfold.testing.conformance import _watched, check_stage
+from stepfold.testing.conformance import _drawn, _watched, check_stage
 
 NUMBERS = itertools.count()
 RELEASED = threading.Event()
@@ -144,7 +147,7 @@ def test_every_planted_fault_is_found(fault: str, monkeypatch: pytest.MonkeyPatc
 
 
 def test_what_cannot_be_hashed_is_found() -> None:
-    with pytest.raises(AssertionError, match="compared and hashed"):
+    with pytest.raises(AssertionError, match="and hashed alike"):
         check_stage(sf.pure(Unhashable()))
 
 
@@ -201,6 +204,155 @@ def test_the_input_is_told() -> None:
         ),
         "  on:    asyncio",
     ]
+
+
+# --- drawn inputs -----------------------------------------------------------------------------
+
+
+@sf.stage
+def rooted(number: int) -> int:
+    """Goes wrong below zero."""
+    return math.isqrt(number)
+
+
+@sf.stage
+def initial(word: str) -> str:
+    """Takes for granted that there is something."""
+    return word[0]
+
+
+@sf.stage
+def plain_text(word: str) -> int:
+    """Knows one alphabet."""
+    return len(word.encode("ascii"))
+
+
+@sf.stage
+def short_line(word: str) -> str:
+    """Has room for 80 characters."""
+    if len(word) > 80:
+        raise ValueError(len(word))
+    return word
+
+
+@sf.stage
+def ordered(numbers: list[int]) -> int:
+    """Changes what it was given, if that is out of order."""
+    numbers.sort()
+    return len(numbers)
+
+
+@sf.stage
+def recounted(words: list[str]) -> int:
+    """Gives another number each time that there are two words."""
+    return next(NUMBERS) if len(words) > 1 else 0
+
+
+@frozen
+class Item:
+    price: int
+    name: str = ""
+
+
+@sf.stage
+def priced(items: list[Item]) -> float:
+    """Takes for granted that nothing is free."""
+    return 100 / items[0].price if items else 0.0
+
+
+SOME_FAIL: Mapping[str, tuple[Stage[Never, object, object], str]] = {
+    "negative": (rooted, "given: -1"),
+    "empty": (initial, "given: ''"),
+    "not ASCII": (plain_text, "given: '\\x80'"),
+    "long": (short_line, f"given: '{'0' * 81}'"),
+    "out of order": (ordered, "given: [0, -1]"),
+    "of a certain length": (recounted, "given:      ['', '']"),
+    "bound to a class": (priced, "given: [Item(price=0, name='')]"),
+}
+
+
+@pytest.mark.parametrize("kind", SOME_FAIL)
+def test_the_smallest_input_that_breaks_a_law_is_told(kind: str) -> None:
+    stage, told = SOME_FAIL[kind]
+
+    with pytest.raises(AssertionError) as raised:
+        check_stage(stage, execute=True)
+
+    assert str(raised.value).splitlines()[1].strip() == told
+
+
+@sf.stage
+def sound(items: list[Item]) -> sf.Outcome[float, str]:
+    """The sound twin of them all."""
+    names = sorted(item.name.encode() for item in items)
+    prices = [item.price for item in items if item.price > 0]
+    return sf.Success(sum(prices) / len(prices)) if prices else sf.Failure(f"{names} are free")
+
+
+def test_nothing_is_found_in_what_is_sound_for_every_input() -> None:
+    check_stage(sound, execute=True, backends=["asyncio", "trio"])
+
+
+def test_inputs_may_be_drawn_by_a_strategy() -> None:
+    words = st.lists(st.sampled_from(["a", "b"]), min_size=1)
+    check_stage(chosen, given=words)
+
+    with pytest.raises(AssertionError, match=r"given: \['a'\]"):
+        check_stage(raising, given=words)
+
+
+def test_no_more_inputs_are_drawn_than_asked_for() -> None:
+    seen: list[int] = []
+
+    def note(number: int) -> None:
+        seen.append(number)
+
+    stage = sf.pure(note)
+    check_stage(stage, execute=True, examples=3, is_pure=False)
+
+    assert len(seen) <= 6  # each is run, and cancelled once
+    seen.clear()
+    check_stage(stage, given=[7], execute=True, examples=0, is_pure=False)
+    assert set(seen) == {7}
+
+
+def test_what_takes_long_to_fail_is_told_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Making it small ends soon; what is told is the smallest that was found by then."""
+    monkeypatch.setattr(_drawn, "SHRINKING", 0.0)
+    seen: list[str] = []
+
+    def note(word: str) -> str:
+        seen.append(word)
+        return word[len(word) :][0] if len(word) > 2 else word
+
+    with pytest.raises(AssertionError, match="raises nothing") as raised:
+        check_stage(sf.pure(note), execute=True)
+    assert str(raised.value).splitlines()[1] == f"  given: {seen[-1]!r}"
+
+
+def test_an_input_that_no_annotation_tells_is_asked_for() -> None:
+    with pytest.raises(sf.UsageError, match="expected inputs to run it on"):
+        check_stage(sf.pure(untold), execute=True)
+    check_stage(sf.pure(untold), given=[["a"]], execute=True)
+
+
+def _refuse(_: object, attribute: "Attribute[int]", value: int) -> None:
+    raise ValueError(f"{attribute.name}: never {value}")
+
+
+@frozen
+class Bottle:
+    size: int = field(validator=_refuse)
+
+
+@sf.stage
+def emptied(bottle: Bottle) -> int:
+    return bottle.size
+
+
+def test_what_refuses_every_input_is_told() -> None:
+    with pytest.raises(sf.UsageError, match="found no input to run it on; give some, given="):
+        check_stage(emptied, execute=True)
 
 
 @pytest.mark.parametrize("wrong", [3, None, len])

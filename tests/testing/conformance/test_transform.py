@@ -101,7 +101,7 @@ FAULTS: dict[str, tuple[sf.StreamTransform, str]] = {
     "shares what it holds": (_sharing, "depends on that stream alone"),
     "shows text after its block": (_late, "in a block that was begun and has not ended"),
     "hides the end": (_endless, "the last part that is shown is that of the run"),
-    "raises for white space": (_raising, "a transform must not raise"),
+    "raises for white space": (_raising, "a transform raises nothing"),
     "gives what is no part": (_strange, "gives parts of a stream, and pauses"),
 }
 
@@ -145,7 +145,7 @@ def test_the_smallest_stream_is_told() -> None:
         check_transform(_censored, texts=["secret"])
 
     told = str(raised.value)
-    assert told.startswith("a transform shows a text alike wherever it was cut\n")
+    assert told.startswith("_censored: a transform shows a text alike wherever it was cut\n")
     assert "'******'" in told
 
 

@@ -1,15 +1,20 @@
 """Checks on drawn values: hypothesis finds what breaks a law, and makes it small."""
 
+import time
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Never, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, Never, TypeVar, final
 
+from stepfold.testing.conformance._findings import Findings, LawBroken, lines_of
 from stepfold.values import UsageError
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 T = TypeVar("T")
+
+SHRINKING: Final = 10.0
+"""For how many seconds values that fail are made smaller; those that pass do not count."""
 
 
 def require_hypothesis(check: str) -> None:
@@ -25,24 +30,30 @@ def require_hypothesis(check: str) -> None:
         )
 
 
-def hold(check: Callable[[T], None], drawn: "SearchStrategy[T]", *, examples: int) -> None:
+def hold(
+    findings: Findings,
+    check: Callable[[T], None],
+    drawn: "SearchStrategy[T]",
+    *,
+    examples: int,
+    lacking: str = "nothing was drawn to try the laws on",
+) -> None:
     """Try a check on drawn values, always the same ones.
 
     Raises:
-        AssertionError: it fails on some, and the text is that of the smallest; or it fails on some
-            and not when it is tried again.
+        LawBroken: it fails on some, and the text is that of the smallest; or it fails on some and
+            not when it is tried again.
+        UsageError: there is no value to be drawn; it says what is `lacking`.
     """
     from hypothesis import HealthCheck, Phase, given, settings
-    from hypothesis.errors import Flaky
+    from hypothesis.errors import Flaky, Unsatisfiable
 
-    failed: list[str] = []
+    failing = _Failing(findings, check)
 
     def held(value: T) -> None:
-        try:
-            check(value)
-        except AssertionError as error:
-            failed.append(str(error))
-            raise
+        broken = failing.on(value)
+        if broken is not None:
+            raise broken
 
     tried = settings(
         max_examples=examples,
@@ -61,11 +72,57 @@ def hold(check: Callable[[T], None], drawn: "SearchStrategy[T]", *, examples: in
     )(given(drawn)(held))
     try:
         tried()
-    except AssertionError as error:
-        raise AssertionError(str(error)) from None
+    except LawBroken as broken:
+        raise _told_again(broken) from None
     except Flaky:
-        told = f"{failed[0]}\n  again:    it did otherwise when it was tried once more"
-        raise AssertionError(told) from None
+        raise failing.told() from None
+    except Unsatisfiable:
+        raise UsageError(lacking) from None
+
+
+@final
+class _Failing(Generic[T]):
+    """A check that is tried on many values, and how it failed.
+
+    What takes long to fail would take for ever to be made small. After `SHRINKING` seconds the
+    values that have failed fail again without being tried, and all others are let pass: so the
+    smallest one so far is what is told.
+    """
+
+    def __init__(self, findings: Findings, check: Callable[[T], None]) -> None:
+        self._findings: Final = findings
+        self._check: Final = check
+        self._failed: Final[dict[str, LawBroken]] = {}
+        self._took = 0.0
+
+    def on(self, value: T) -> LawBroken | None:
+        """Try it on a value."""
+        if self._took > SHRINKING:
+            return self._failed.get(repr(value))
+        self._findings.count()
+        began = time.monotonic()
+        try:
+            with self._findings.trying():
+                self._check(value)
+        except LawBroken as broken:
+            self._took += time.monotonic() - began
+            self._failed[repr(value)] = broken
+            return broken
+        return None
+
+    def told(self) -> LawBroken:
+        """How it failed, where it did not when it was tried once more."""
+        broken = [*self._failed.values()][-1]
+        if self._took > SHRINKING:
+            return _told_again(broken)
+        again = "again: it did otherwise when it was tried once more"
+        return _told_again(broken, f"{broken.counter_example}\n{again}")
+
+
+def _told_again(broken: LawBroken, counter_example: str | None = None) -> LawBroken:
+    """The same without what hypothesis and the trial have noted on it."""
+    told = broken.counter_example if counter_example is None else counter_example
+    return LawBroken(broken.name, broken.law, told)
 
 
 def broken(law: str, **told: object) -> Never:
@@ -74,9 +131,7 @@ def broken(law: str, **told: object) -> Never:
     Raises:
         AssertionError: always.
     """
-    width = max(map(len, told)) + 1
-    lines = (f"  {name + ':':<{width}} {said}" for name, said in told.items())
-    raise AssertionError("\n".join((law, *lines)))
+    raise AssertionError("\n  ".join((law, *lines_of(told).splitlines())))
 
 
 def name_of(given: object) -> str:

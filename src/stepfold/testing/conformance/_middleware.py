@@ -3,13 +3,14 @@
 import itertools
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from importlib.util import find_spec
-from typing import Final, final
+from typing import Final, Never, final
 
 import anyio
 
 from stepfold.loop import parts_of
 from stepfold.ports import LanguageModel, Middleware, streamed
-from stepfold.testing.conformance._drawn import broken, hold, name_of, require_hypothesis
+from stepfold.testing.conformance._drawn import hold, name_of, require_hypothesis
+from stepfold.testing.conformance._findings import Findings, StatedLaw, break_law, findings_on
 from stepfold.testing.conformance._heard import (
     Broken,
     Heard,
@@ -33,6 +34,27 @@ from stepfold.values import (
 _NUMBERS: Final = itertools.count()
 _CUT: Final = ModelErrorReason("connection", "the connection was lost")
 
+_NAMES: Final = StatedLaw(
+    "a model has two names, and can generate and stream", "a class without `model_id`"
+)
+_ENDS: Final = StatedLaw("a model ends in a reply or a ModelError", "`raise TimeoutError`")
+_FOLD: Final = StatedLaw(
+    "what a model generates is the fold of what it streams", "changing one of the two"
+)
+_CLOSED: Final = StatedLaw(
+    "a stream that was left leaves nothing open", "entering a stream without leaving it"
+)
+_APART: Final = StatedLaw(
+    "two models behind one middleware do not get each other's answers",
+    "a cache that does not look at the name of the model",
+)
+_UNSEEN: Final = StatedLaw(
+    "a transparent middleware can be left out", "a name of its own; leaving out empty parts"
+)
+
+MIDDLEWARE_LAWS: Final = (_NAMES, _ENDS, _FOLD, _CLOSED, _APART, _UNSEEN)
+"""What `check_middleware` asks of a middleware, in the order in which it is told."""
+
 
 def check_middleware(
     middleware: Middleware,
@@ -46,13 +68,16 @@ def check_middleware(
     It is put around drawn models that answer, fail at once, or fail in the middle of a stream.
     A middleware keeps the laws if, for each of them,
 
-    - the model that it makes has two names, and ends in a reply or a `ModelError`;
-    - what it generates is the fold of what it streams;
-    - a stream that is left early leaves no stream of the inner model open;
-    - two models that it is put around do not get each other's answers;
-    - it does the same without an event loop, on asyncio and on trio; a model with
-      `async_only = True` is not tried without one;
-    - with `is_transparent`, nothing that can be seen of a model tells that it is there.
+    - a model has two names, and can generate and stream, the one that it makes too;
+    - a model ends in a reply or a ModelError;
+    - what a model generates is the fold of what it streams;
+    - a stream that was left leaves nothing open, early or at its end;
+    - two models behind one middleware do not get each other's answers;
+    - with `is_transparent`, a transparent middleware can be left out: nothing that can be seen of
+      a model tells that it is there.
+
+    All of this without an event loop, on asyncio and on trio; a model with `async_only = True` is
+    not tried without one.
 
     It is asked the same request more than once, so one that counts or limits requests needs limits
     that are wide enough. Call it in a test that is not async: it runs event loops of its own.
@@ -73,14 +98,18 @@ def check_middleware(
     answers = model_replies(tools=("look",), cut=5) | model_errors()
     cuts = st.none() | st.integers(0, 4)
 
+    findings = findings_on(MIDDLEWARE_LAWS)
+    if not is_transparent:
+        findings.leave_out("say is_transparent=True", _UNSEEN)
+
     for where in _places(middleware):
 
         def check(drawn: tuple[ModelReply | ModelErrorReason, int | None], at: str = where) -> None:
-            trial = _Trial(middleware, *drawn, request, at)
+            trial = _Trial(middleware, findings, *drawn, request, at)
             _in(at, lambda: trial.try_laws(is_transparent=is_transparent))
 
         some = examples if where == "asyncio" else examples // 3
-        hold(check, st.tuples(answers, cuts), examples=some)
+        hold(findings, check, st.tuples(answers, cuts), examples=some)
 
 
 def _places(middleware: Middleware) -> Sequence[str]:
@@ -144,12 +173,14 @@ class _Trial:
     def __init__(
         self,
         middleware: Middleware,
+        findings: Findings,
         answer: ModelReply | ModelErrorReason,
         cut: int | None,
         request: ModelRequest,
         where: str,
     ) -> None:
         self._middleware: Final = middleware
+        self._findings: Final = findings
         self._answer: Final = answer
         self._cut: Final = cut
         self._request: Final = request
@@ -162,26 +193,27 @@ class _Trial:
         model = self._wrapped(inner)
         heard = await listen(model, self._request)
         self._ended("stream", heard.end)
-        self._closed(inner, "read to its end")
+        with self._findings.trying(_CLOSED):
+            self._closed(inner, "read to its end")
         generated = await ask(self._wrapped(self._inner()), self._request)
         self._ended("generate", generated)
-        if self._cut is None and generated != heard.end:
-            expected, came = difference(heard.end, generated)
-            self._broken(
-                "what a model generates is the fold of what it streams",
-                streamed=expected,
-                generated=came,
-            )
-        if isinstance(generated, ModelReply) != isinstance(heard.end, ModelReply):
-            self._broken(
-                "what fails in one piece fails part by part, too",
-                streamed=told_result(heard.end),
-                generated=told_result(generated),
-            )
-        await self._left_early()
-        await self._apart()
+        with self._findings.trying(_FOLD):
+            self._folded(heard.end, generated)
+        with self._findings.trying(_CLOSED):
+            await self._left_early()
+        with self._findings.trying(_APART):
+            await self._apart()
         if is_transparent:
-            await self._unseen(heard, generated)
+            with self._findings.trying(_UNSEEN):
+                await self._unseen(heard, generated)
+
+    def _folded(self, streamed: Result, generated: Result) -> None:
+        is_reply = isinstance(generated, ModelReply)
+        if self._cut is None and generated != streamed:
+            expected, came = difference(streamed, generated)
+            self._broken(_FOLD, streamed=expected, generated=came)
+        if is_reply != isinstance(streamed, ModelReply):
+            self._broken(_FOLD, streamed=told_result(streamed), generated=told_result(generated))
 
     async def _left_early(self) -> None:
         inner = self._inner()
@@ -200,7 +232,7 @@ class _Trial:
         alone = await ask(self._wrapped(_Inner("another", other, None)), self._request)
         if isinstance(self._answer, ModelReply) and alone == self._answer:
             self._broken(
-                "two models behind one middleware do not get each other's answers",
+                _APART,
                 asked="another model, after this one",
                 came=told_result(alone),
             )
@@ -215,40 +247,39 @@ class _Trial:
         for expected, came in pairs:
             if expected != came:
                 without, with_it = difference(expected, came)
-                self._broken(
-                    "a transparent middleware can be left out", without=without, came=with_it
-                )
+                self._broken(_UNSEEN, without=without, came=with_it)
 
     def _inner(self) -> _Inner:
         return _Inner(self._name, self._answer, self._cut)
 
     def _wrapped(self, inner: LanguageModel) -> LanguageModel:
+        self._findings.tries(_NAMES)
         model = self._middleware(inner)
         for name in ("provider", "model_id"):
             found: object = getattr(model, name, None)
             if not isinstance(found, str):
-                self._broken("a model has two names", name=name, came=f"{found!r:.200}")
+                self._broken(_NAMES, name=name, came=f"{found!r:.200}")
         for name in ("generate", "stream"):
             if not callable(getattr(model, name, None)):
-                self._broken("a model can generate and stream", missing=name)
+                self._broken(_NAMES, missing=name)
         return model
 
     def _ended(self, how: str, result: Result) -> None:
+        self._findings.tries(_ENDS)
         if isinstance(result, Broken):
-            self._broken(
-                "a model ends in a reply or a ModelError", asked=how, came=told_result(result)
-            )
+            self._broken(_ENDS, asked=how, came=told_result(result))
 
     def _closed(self, inner: _Inner, how: str) -> None:
         if inner.open:
             self._broken(
-                "a stream that was left leaves nothing open",
+                _CLOSED,
                 done=f"a stream was {how}",
                 came=f"{inner.open} stream of the inner model is open",
             )
 
-    def _broken(self, law: str, **told: object) -> None:
+    def _broken(self, law: StatedLaw, **told: object) -> Never:
         says = told_result(self._answer)
         if self._cut is not None and isinstance(self._answer, ModelReply):
             says += f", and fails after {self._cut} parts"
-        broken(f"{name_of(self._middleware)}: {law}", model=f"gives {says}", **told, on=self._where)
+        name = name_of(self._middleware)
+        break_law(name, law, model=f"gives {says}", **told, on=self._where)

@@ -2,17 +2,34 @@
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Final, final
+from typing import Final, Never, final
 
 from attrs import evolve
 from typing_extensions import TypeIs
 
 from stepfold.loop import Progress, StopCondition
-from stepfold.testing.conformance._drawn import broken, hold, name_of, require_hypothesis
+from stepfold.testing.conformance._drawn import hold, name_of, require_hypothesis
+from stepfold.testing.conformance._findings import Findings, StatedLaw, break_law, findings_on
 from stepfold.testing.laws import progress_of
 from stepfold.values import Stop, ToolCall, UsageError
 
 _TOOLS: Final = ("look", "send")
+
+_RAISES: Final = StatedLaw(
+    "a stop condition raises nothing",
+    "`progress.last.tool_calls[0]`; arithmetic with usage that is unknown",
+)
+_ANSWERS: Final = StatedLaw(
+    "a stop condition answers with a Stop that has a name, or with None", "`return True`"
+)
+_PURE: Final = StatedLaw(
+    "one question has one answer, whenever it is asked",
+    "a counter, a clock, dice; knowing objects by `is`",
+)
+_MONOTONE: Final = StatedLaw("what stops a run stops every longer one", "`==` where `>=` is meant")
+
+CONDITION_LAWS: Final = (_RAISES, _ANSWERS, _PURE, _MONOTONE)
+"""What `check_stop_condition` asks of a stop condition, in the order in which it is told."""
 
 
 def check_stop_condition(
@@ -28,10 +45,11 @@ def check_stop_condition(
     It is asked about drawn runs of up to `max_steps` steps, in which a model calls `tools`: name
     those that it looks at. A condition keeps the laws if
 
-    - it raises nothing, and answers with a `Stop` that has a name, or with `None`;
-    - it answers the same question alike, whatever else it was asked in between, and a question of
-      equal values alike;
-    - once it stops, it stops for every longer run, so that no step can be jumped over; say
+    - a stop condition raises nothing;
+    - a stop condition answers with a Stop that has a name, or with None;
+    - one question has one answer, whenever it is asked: whatever else was asked in between, and
+      where a question is made of equal values;
+    - what stops a run stops every longer one, so that no step can be jumped over; say
       `is_monotone=False` of one that looks at the last step alone, or at a window.
 
     Raises:
@@ -45,48 +63,53 @@ def check_stop_condition(
     if not callable(given) or inspect.iscoroutinefunction(given):
         msg = f"check_stop_condition: expected a plain function of Progress, got {given!r:.200}"
         raise UsageError(msg)
-    asked = _Asked(condition)
+    findings = findings_on(CONDITION_LAWS)
+    asked = _Asked(condition, findings)
+    if not is_monotone:
+        findings.leave_out("is_monotone=False says so", _MONOTONE)
 
     def check(progress: Progress) -> None:
         runs = [progress_of(progress, count) for count in range(1, len(progress.steps) + 1)]
         answers = [asked.about(run) for run in runs]
-        asked.again(runs, answers)
+        with findings.trying(_PURE):
+            asked.again(runs, answers)
         if is_monotone:
-            asked.monotone(runs, answers)
+            with findings.trying(_MONOTONE):
+                asked.monotone(runs, answers)
 
     drawn = progresses(max_steps=max_steps, tools=tuple(tools))
-    hold(check, drawn, examples=examples)
+    hold(findings, check, drawn, examples=examples)
 
 
 @final
 class _Asked:
     """A condition that is asked, and what it must not do."""
 
-    def __init__(self, condition: StopCondition) -> None:
+    def __init__(self, condition: StopCondition, findings: Findings) -> None:
         self._condition: Final = condition
+        self._findings: Final = findings
         self._name: Final = name_of(condition)
 
     def about(self, progress: Progress) -> Stop | None:
         """Ask once."""
+        self._findings.tries(_RAISES)
         try:
             answer: object = self._condition(progress)
         except Exception as error:  # noqa: BLE001 - whatever it raises is what is told
-            broken(
-                f"{self._name}: a stop condition must not raise",
-                run=told(progress),
-                came=f"{type(error).__name__}: {error}",
-            )
+            came = f"{type(error).__name__}: {error}"
+            self._broken(_RAISES, run=told(progress), came=came)
+        self._findings.tries(_ANSWERS)
         if answer is None:
             return None
         if not _is_stop(answer):
-            broken(
-                f"{self._name}: a stop condition answers with a Stop or with None",
+            self._broken(
+                _ANSWERS,
                 run=told(progress),
                 came=f"{answer!r:.200}",
                 remedy="return Stop(name, …), or make it of a predicate by stop_if",
             )
         if not answer.name:
-            broken(f"{self._name}: a reason needs a name", run=told(progress), came=repr(answer))
+            self._broken(_ANSWERS, run=told(progress), came=f"{answer!r:.200}")
         return answer
 
     def again(self, runs: Sequence[Progress], answers: Sequence[Stop | None]) -> None:
@@ -96,8 +119,8 @@ class _Asked:
             for run, first in reversed([*zip(runs, answers, strict=True)]):
                 second = self.about(copied(run))
                 if second != first:
-                    broken(
-                        f"{self._name}: one question has one answer, whenever it is asked",
+                    self._broken(
+                        _PURE,
                         run=told(run),
                         first=_answer(first),
                         then=_answer(second),
@@ -108,8 +131,8 @@ class _Asked:
         for shorter, stop in enumerate(answers):
             for longer in range(shorter + 1, len(answers)):
                 if stop is not None and answers[longer] is None:
-                    broken(
-                        f"{self._name}: what stops a run stops every longer one",
+                    self._broken(
+                        _MONOTONE,
                         run=told(runs[longer]),
                         **{
                             f"after {_steps(shorter + 1)}": _answer(stop),
@@ -117,6 +140,9 @@ class _Asked:
                         },
                         remedy="compare with >= what only grows, or say is_monotone=False",
                     )
+
+    def _broken(self, law: StatedLaw, **told: object) -> Never:
+        break_law(self._name, law, **told)
 
 
 def _is_stop(answer: object) -> TypeIs[Stop]:

@@ -96,7 +96,20 @@ def cancelled(work: Work) -> Work:
     return shortly
 
 
+def was_blocked(ended: Ended) -> float:
+    """For how many seconds the event loop was blocked; 0 if not for long."""
+    return ended.blocked if ended.blocked > BLOCKED else 0.0
+
+
 def was_late(ended: Ended) -> float:
     """By how many seconds a cancelled run ended too late; 0 if it ended promptly."""
     late = ended.took - CANCELLED_AFTER
     return late if late > PROMPTLY and ended.error is None else 0.0
+
+
+def for_sure(
+    ended: Ended, again: Callable[[], Ended], figure_of: Callable[[Ended], float]
+) -> float:
+    """A figure that is 0 where all is well, seen twice if it is not: a machine may be busy once."""
+    seen = figure_of(ended)
+    return min(seen, figure_of(again())) if seen else 0.0

@@ -5,6 +5,7 @@
 
 import json
 import math
+import operator
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -23,6 +24,7 @@ _Drawn: TypeAlias = SearchStrategy[object]
 
 _REFERENCES: Final = 3
 _MANY: Final = 3
+_LONG: Final = 300
 _LARGEST: Final = 1.7e308
 _FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
     "object": (
@@ -46,6 +48,7 @@ def schema_documents(*, schema: JsonText | Mapping[str, object]) -> SearchStrate
 
     They are made from the schema, and checked by the decoder that is compiled from it. Optional
     members come and go; members that the schema does not name are drawn where it asks for them.
+    Texts are short, and now and then longer than a line where the schema lets them be.
     References are followed three deep, so recursive documents stay small.
 
     Raises:
@@ -266,7 +269,11 @@ def _texts(schema: _Schema) -> _Drawn | None:
     if not isinstance(pattern, str):
         longest = int(min(most, max(least, 1) + 10))
         letters = st.characters(exclude_categories=["Cs"])
-        return cast("_Drawn", st.text(letters, min_size=int(least), max_size=longest))
+        short = st.text(letters, min_size=int(least), max_size=longest)
+        if longest == most:
+            return cast("_Drawn", short)
+        lengths = st.integers(longest + 1, int(min(most, longest + _LONG)))
+        return cast("_Drawn", short | st.builds(operator.mul, letters, lengths))
     fits = re.compile(pattern).search
     likely = [text for text in _LIKELY if fits(text) and least <= len(text) <= most]
     guessed = st.from_regex(pattern).filter(lambda text: least <= len(text) <= most)
