@@ -83,6 +83,8 @@ class Trials:
     at_most: float
     """Seconds of tests that one mutant is worth."""
     _killers: dict[str, list[str]] = field(factory=lambda: defaultdict(list))
+    _sound: set[str] = field(factory=set)
+    """The functions whose tests hold in a process of their own."""
 
     def verdict(self, module: Faulty, number: int) -> Verdict:
         """Try one mutant of a module."""
@@ -95,9 +97,21 @@ class Trials:
         wall = 60 + 30 * sum(self.reach.seconds[it] for it in tests)
         verdict, told = _told(lambda say: self._try(module, mutant, tests, say), wall)
         if verdict == "survived" and place in self.reach.at_import:
-            verdict, told = _cold(module.path, number, tests, wall)
+            verdict = self._tried_cold(place, module.path, number, tests, wall)
         if told in self.items:
             killers[:] = [told, *(it for it in killers if it != told)]
+        return verdict
+
+    def _tried_cold(
+        self, place: str, path: Path, number: int, tests: Sequence[str], wall: float
+    ) -> Verdict:
+        """Try a mutant where it is imported; its death counts if the tests hold without a fault."""
+        verdict, _ = _cold(path, number, tests, wall)
+        if verdict != "survived" and place not in self._sound:
+            without, told = _cold(path, None, tests, wall)
+            if without != "survived":
+                raise _UnsoundError(f"tests of {place} fail in a process of their own:\n{told}")
+            self._sound.add(place)
         return verdict
 
     def _selected(self, place: str, killers: Sequence[str]) -> list[str]:
@@ -237,13 +251,13 @@ def _fails(item: pytest.Item, following: pytest.Item | None) -> bool:
     return watching.failed
 
 
-def _cold(path: Path, number: int, tests: Sequence[str], wall: float) -> tuple[Verdict, str]:
-    """Try a mutant in a process that imports the faulty module."""
-    command = (sys.executable, "-m", "tests.mutants.cold", str(path), str(number))
+def _cold(path: Path, number: int | None, tests: Sequence[str], wall: float) -> tuple[Verdict, str]:
+    """Try a mutant in a process that imports the faulty module, and tell what it printed."""
+    command = (sys.executable, "-m", "tests.mutants.cold", str(path))
     try:
         ran = subprocess.run(
-            command,
-            input="\n".join(tests),
+            command if number is None else (*command, str(number)),
+            input=json.dumps(tests),
             cwd=ROOT,
             capture_output=True,
             text=True,
@@ -252,7 +266,7 @@ def _cold(path: Path, number: int, tests: Sequence[str], wall: float) -> tuple[V
         )
     except subprocess.TimeoutExpired:
         return "timed out", ""
-    return ("survived" if ran.returncode == 0 else "killed"), "at import"
+    return ("survived" if ran.returncode == 0 else "killed"), f"{ran.stdout}{ran.stderr}"[-2000:]
 
 
 # --- the session ------------------------------------------------------------------------------
@@ -316,10 +330,10 @@ class _Session:
         at_import = None if self.is_traced else sorted(set(_places(self.importing)))
         try:
             reach = _reach(items, at_import)
+            self.use(Trials(items, reach, functions, caches, self.at_most))
         except _UnsoundError as error:
             self.problem = str(error)
             return True
-        self.use(Trials(items, reach, functions, caches, self.at_most))
         self.is_done = True
         return True
 

@@ -196,7 +196,6 @@ def union(a: int) -> int | str: ...  # type: ignore[empty-body]
         (formless, ()),
         (union, int | str),
     ],
-    ids=str,
 )
 def test_form_of_what_a_call_gives_in_the_end(function: object, expected: object) -> None:
     returns = parameters_of(function, skip_first=False).returns
@@ -225,7 +224,6 @@ def broken(items: "1 +") -> None: ...  # type: ignore[valid-type]  # noqa: F722
         (3, "int: expected a function, got 3"),
         (type, "type(): expected a function with a signature"),
     ],
-    ids=str,
 )
 def test_what_a_model_cannot_fill_is_refused(function: object, words: str) -> None:
     with pytest.raises(UsageError) as caught:
