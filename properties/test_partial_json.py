@@ -28,6 +28,7 @@ trees: st.SearchStrategy[Json] = st.recursive(
     max_leaves=12,
 )
 indents = st.sampled_from([None, 1, "\t"])
+limits = st.sampled_from([JsonBounds(), JsonBounds(40, 2, 3), JsonBounds(40, 2, 12)])
 sizes = st.lists(st.integers(0, 7), min_size=1, max_size=8)
 
 
@@ -35,7 +36,12 @@ sizes = st.lists(st.integers(0, 7), min_size=1, max_size=8)
 def documents(draw: st.DrawFn) -> str:
     """Acceptable documents, written in several ways."""
     tree = draw(trees)
-    text = json.dumps(tree, ensure_ascii=draw(st.booleans()), indent=draw(indents))
+    text = json.dumps(
+        tree,
+        ensure_ascii=draw(st.booleans()),
+        indent=draw(indents),
+        separators=draw(st.sampled_from([None, (",", ":")])),
+    )
     return draw(st.sampled_from(["", " ", "\r\n\t"])) + text + draw(st.sampled_from(["", "\n "]))
 
 
@@ -155,6 +161,8 @@ def read_object(text: str, place: int) -> tuple[object, int]:
 @given(documents(), sizes)
 @example('{"a":"\\ud83d\\ude00\\n"}', [1])
 @example('[{"a":[]},{"a":[1]}]', [3])
+@example('{"a":12}', [4])
+@example("[11,[2]]", [2, 6])
 def test_the_last_partial_is_the_document_however_it_was_cut(text: str, sizes: list[int]) -> None:
     reader = PartialJsonReader()
     for delta in cut(text, sizes):
@@ -193,13 +201,28 @@ def test_a_partial_never_changes_and_has_a_version_of_its_own(text: str, sizes: 
         )
 
 
-@given(documents() | broken(), sizes, st.sampled_from([JsonBounds(), JsonBounds(40, 2, 3)]))
+@given(documents())
+def test_each_change_of_the_value_is_a_version(text: str) -> None:
+    """Read character by character; what comes at once may be one change."""
+    reader = PartialJsonReader()
+    told = [""]
+    for character in text:
+        reader.feed(character)
+        now = JsonText.of(reader.value).text if reader.version else ""
+        told += [now] if now != told[-1] else []
+
+        assert reader.version == len(told) - 1
+
+
+@given(documents() | broken(), sizes, limits)
 @example('["\\ud800\\u0041"]', [3], JsonBounds())
 @example('"\\ude00"', [2], JsonBounds())
 @example("[1e999]", [2], JsonBounds())
 @example('{"a":1,"a":2}', [4], JsonBounds())
 @example('{"__proto__":1}', [4], JsonBounds())
 @example("[[[]]]", [6], JsonBounds(40, 2, 3))
+@example('{"a":{"a":[]}}', [14], JsonBounds(40, 2, 12))
+@example("[[[]]]", [1, 5], JsonBounds(40, 2, 12))
 @example("[12345]", [7], JsonBounds(40, 2, 3))
 def test_what_the_parser_refuses_is_refused(
     text: str, sizes: list[int], bounds: JsonBounds

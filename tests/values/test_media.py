@@ -64,6 +64,7 @@ def test_a_data_url_holds_its_content(
     [
         (b"hi", FileBytes(b"hi")),
         ("https://example.org/a.png", FileUrl("https://example.org/a.png")),
+        ("http://example.org/a.png", FileUrl("http://example.org/a.png")),
         ("DATA:,hi", FileUrl("DATA:,hi")),
         (FileText("hi"), FileText("hi")),
     ],

@@ -2,13 +2,15 @@
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Sequence
 from types import FrameType
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 
 from stepfold.values import (
+    DEFAULT_BOUNDS,
     JsonBounds,
     JsonFault,
     JsonObject,
@@ -36,8 +38,23 @@ def partial(*deltas: str) -> PartialJson:
     return reader.value
 
 
-def operations(deltas: Iterable[str]) -> int:
-    """How many lines of Python it takes to read a document and to look at it at each delta."""
+def read(deltas: Sequence[str], bounds: JsonBounds) -> None:
+    """Read a document, and look at it at each delta."""
+    reader = PartialJsonReader(bounds)
+    for delta in deltas:
+        reader.feed(delta)
+        value = reader.value
+        if isinstance(value, PartialObject):
+            value.get("elements")
+    assert reader.end() is None
+
+
+def operations(deltas: Sequence[str], bounds: JsonBounds = DEFAULT_BOUNDS) -> int:
+    """How many lines of Python it takes to read a document and to look at it at each delta.
+
+    It is read once before, so that nothing of it is new.
+    """
+    read(deltas, bounds)
     lines = 0
 
     def count(frame: FrameType, event: str, arg: Any) -> Any:
@@ -45,18 +62,12 @@ def operations(deltas: Iterable[str]) -> int:
         lines += event == "line"
         return count
 
-    reader = PartialJsonReader()
     before = sys.gettrace()
     sys.settrace(count)
     try:
-        for delta in deltas:
-            reader.feed(delta)
-            value = reader.value
-            if isinstance(value, PartialObject):
-                value.get("elements")
+        read(deltas, bounds)
     finally:
         sys.settrace(before)
-    assert reader.end() is None
     return lines
 
 
@@ -184,6 +195,13 @@ def test_bounds_are_those_of_the_parser() -> None:
     assert fitting.end() is None
 
 
+def test_nesting_deeper_than_the_stack_is_refused_like_any_other() -> None:
+    """Also where all of it comes at once."""
+    reader = reader_of("[" * 1_020 + "]" * 1_020)
+
+    assert reader.fault == JsonFault("nested more than 64 deep", 64)
+
+
 def test_a_document_may_be_written_without_spaces() -> None:
     assert partial('{"a":12,"b":[3,4]}') == {"a": 12, "b": [3, 4]}
 
@@ -240,8 +258,11 @@ def test_a_view_equals_what_holds_the_same() -> None:
 
     assert array == ["a", {"b": ["c"]}] == array
     assert array == ("a", JsonObject({"b": ("c",)}))
+    assert array == partial('["a", {"b": ["c"')
     assert array != ["a"]
-    assert array != "a"
+    assert (array == "a") is False
+    assert array == ANY
+    assert partial('{"a": "b') == partial('{"a": "b"}') == ANY
     assert partial('{"a": "b') != {"a": "c"}
     assert partial('{"a": "b') != {"b": "b"}
     assert partial('{"a": "b') != ["a"]
@@ -261,6 +282,14 @@ def test_a_view_stays_as_it_was_while_more_comes() -> None:
     assert [first, *keys] == ["a", "c"]
     assert "f" not in before
     assert later == {"a": "b", "c": "de", "f": ["g"]}
+
+
+def test_a_view_shows_what_there_was_when_it_was_made_though_nobody_looked() -> None:
+    reader = reader_of('[{"a": ["b", ')
+    before = reader.value
+    reader.feed('"c"], "d": "e"}, "f"]')
+
+    assert before == [{"a": ["b"]}]
 
 
 def test_what_has_not_changed_is_not_made_anew() -> None:
@@ -307,6 +336,34 @@ def test_ends_of_containers_are_not_searched_again_and_again() -> None:
 
 
 @pytest.mark.parametrize(
+    ("around", "bounds"),
+    [
+        (("[", "]"), JsonBounds(depth=1)),
+        (('{"elements":[', "]}"), JsonBounds(depth=2)),
+        (("[[[[", "]]]]"), JsonBounds(depth=4)),
+    ],
+)
+def test_a_container_that_comes_whole_is_taken_in_at_once(
+    around: tuple[str, str], bounds: JsonBounds
+) -> None:
+    """However many items it has, up to the depth that is allowed."""
+
+    def cost(count: int) -> int:
+        return operations([",".join("1" * count).join(around)], bounds)
+
+    assert cost(100) == cost(10)
+
+
+def test_a_number_within_the_bounds_is_looked_at_once() -> None:
+    """Also one of the most digits that are allowed."""
+
+    def cost(number: str) -> int:
+        return operations(("[", number, ",0]"), JsonBounds(digits=5))
+
+    assert cost("12345") == cost("1")
+
+
+@pytest.mark.parametrize(
     ("text", "is_whole"),
     [
         (r'"\ud7ff"', True),
@@ -317,6 +374,7 @@ def test_ends_of_containers_are_not_searched_again_and_again() -> None:
         (r'"\udc00"', False),
         (r'"\udfff"', False),
         (r'"\udbff\udbff"', False),
+        (r'"\udc00\udc00"', False),
         (r'"\ud800\ue000"', False),
     ],
 )

@@ -90,7 +90,14 @@ def test_a_reply_in_one_piece_has_no_streaming_rates() -> None:
 
 @pytest.mark.parametrize(
     ("tokens", "response_time", "rate"),
-    [(None, SECOND, None), (5, 0, None), (0, 0, None), (0, SECOND, 0.0), (5, SECOND, 5.0)],
+    [
+        (None, SECOND, None),
+        (5, 0, None),
+        (0, 0, None),
+        (0, SECOND, 0.0),
+        (5, SECOND, 5.0),
+        (5, 1, 5e9),
+    ],
 )
 def test_a_rate_is_finite_or_absent(
     tokens: int | None, response_time: int, rate: float | None

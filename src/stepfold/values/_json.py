@@ -15,7 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TypeAlias, Union, final
+from typing import Final, TypeAlias, Union, final
 
 from attrs import frozen
 from typing_extensions import TypeIs, override
@@ -158,7 +158,7 @@ def frozen_json(value: object) -> JsonValue:
     Raises:
         TypeError: for anything that is not JSON, naming its type.
     """
-    if value is None or isinstance(value, bool | int | float | str):
+    if value is None or isinstance(value, int | float | str):
         return value
     if isinstance(value, JsonObject):
         return value
@@ -221,11 +221,14 @@ def dump_tree(tree: object) -> str:
     return text
 
 
+_SCALARS: Final[frozenset[type]] = frozenset({str, bool, int, float, type(None)})
+
+
 def _require_text_keys(value: object) -> None:
     rest = [value]
     while rest:
         item = rest.pop()
-        is_scalar = isinstance(item, str | bool | int | float | None)
+        is_scalar = type(item) in _SCALARS
         if not is_scalar and _is_sequence(item):
             rest.extend(item)
         elif not is_scalar and _is_mapping(item):

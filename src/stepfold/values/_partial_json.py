@@ -57,12 +57,14 @@ _whole_key: Final = re.compile(r'([^"\\\x00-\x1f]*)"[ \t\n\r]*:[ \t\n\r]*')
 _scalar: Final = re.compile(r"[-+.0-9A-Za-z]*")
 _number: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 _escape: Final = re.compile(r'\\(?:(["\\/bfnrt])|u([0-9a-fA-F]{4}))')
+_low_half: Final = re.compile(r"\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 _escape_begun: Final = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?")
 
 _LITERALS: Final[dict[str, object]] = {"true": True, "false": False, "null": None}
 _ESCAPED: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _SHORT: Final = 18  # so many characters of a number need no check of bounds
 _WINDOW: Final = 2_048  # so many are searched for the end of a container, once for each
+_CLOSING: Final = {"[": "]", "{": "}"}
 
 
 @final
@@ -83,6 +85,7 @@ class PartialJsonReader:
         "_length",
         "_root",
         "_shown",
+        "_window",
         "fault",
         "version",
     )
@@ -92,6 +95,7 @@ class PartialJsonReader:
         self.fault: JsonFault | None = None
         self.version: int = 0
         self._bounds = bounds
+        self._window = min(_WINDOW, bounds.digits)  # no number in it has too many digits
         self._expects = _VALUE
         self._containers: list[_Container] = []
         self._keys: list[str] = []  # of each open container, the member that is being read
@@ -181,11 +185,11 @@ class PartialJsonReader:
         if self.fault is None:
             try:
                 if self._expects == _SCALAR:
-                    self._end_scalar(0)
+                    self._end_scalar(self._length)
                 if self._expects != _NOTHING:
                     self.fault = JsonFault("the document is not complete", self._length)
             except _RefusedError as refused:
-                self.fault = JsonFault(refused.message, self._length)
+                self.fault = JsonFault(refused.message, refused.place)
         return self.fault
 
     def _take(self, text: str, place: int) -> int:
@@ -239,30 +243,32 @@ class PartialJsonReader:
         if depth == self._bounds.depth:
             raise _RefusedError(f"nested more than {depth} deep", place)
         self.version += 1
+        window = text[place : place + self._window]
+        if _CLOSING[first] in window:
+            end = self._take_whole(text, place, window)
+            if end is not None:
+                return end
         is_array = first == "["
-        if text.find("]" if is_array else "}", place, place + _WINDOW) > 0:
-            whole = self._whole(text[place : place + _WINDOW], depth)
-            if whole is not None:
-                self._add(whole[0])
-                return place + whole[1]
         self._keys.append("")
         self._containers.append([] if is_array else {})
         self._expects = _VALUE_OR_END if is_array else _KEY_OR_END
         return place + 1
 
-    def _whole(self, text: str, depth: int) -> tuple[object, int] | None:
-        """A container that begins and ends in a piece of text, and its length.
+    def _take_whole(self, text: str, place: int, window: str) -> int | None:
+        """Take in a container that ends in the window as well, and give the place after it.
 
         `None` where it does not, or would need a closer look.
         """
         try:
-            value, length = STRICT.raw_decode(text)
-        except ValueError:
+            value, length = STRICT.raw_decode(window)
+        except (ValueError, RecursionError):
             return None
-        opened = text.count("[", 0, length) + text.count("{", 0, length)
-        if depth + opened > self._bounds.depth or length > self._bounds.digits:
+        end = place + length
+        deepest = len(self._containers) + text.count("[", place, end) + text.count("{", place, end)
+        if deepest > self._bounds.depth or SURROGATE_ESCAPE.search(text, place, end):
             return None
-        return None if SURROGATE_ESCAPE.search(text, 0, length) else (value, length)
+        self._add(value)
+        return end
 
     def _begin_key(self, text: str, place: int) -> int:
         whole = _whole_key.match(text, place)
@@ -348,13 +354,10 @@ class PartialJsonReader:
             return end
         code = int(escape[2], 16)
         if 0xD800 <= code < 0xDC00:
-            low = _escape.match(text, end)
+            low = _low_half.match(text, end)
             if low is None:
                 return self._carry(text, place, end)
-            following = 0 if low[2] is None else int(low[2], 16)
-            if not 0xDC00 <= following < 0xE000:
-                raise _lone(place)
-            code = 0x10000 + ((code - 0xD800) << 10) + (following - 0xDC00)
+            code = 0x10000 + ((code - 0xD800) << 10) + (int(low[1], 16) - 0xDC00)
             end = low.end()
         elif 0xDC00 <= code < 0xE000:
             raise _lone(place)

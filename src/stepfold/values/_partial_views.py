@@ -194,7 +194,7 @@ def is_object(value: object) -> TypeIs[dict[str, object]]:
 
 def shown(value: object) -> PartialJson:
     """Show complete JSON, as the `json` module gives it, read-only."""
-    if value is None or isinstance(value, bool | int | float | str):
+    if value is None or isinstance(value, int | float | str):
         return value
     if is_array(value):
         return PartialArray(value)

@@ -5,7 +5,8 @@ attached to a part and wants back in the next turn (signatures, item ids). It is
 objects, keyed by provider.
 """
 
-from typing import Literal, TypeAlias, final
+import re
+from typing import Final, Literal, TypeAlias, final
 
 from attrs import field, frozen
 
@@ -50,7 +51,7 @@ class FileText:
 FileData: TypeAlias = FileBytes | FileUrl | FileReference | FileText
 """What a file's content is."""
 
-_ADDRESSES = ("https://", "http://", "data:")
+_address: Final = re.compile(r"https?://|data:", re.ASCII | re.IGNORECASE)
 
 
 def _file_data(given: FileData | bytes | str) -> FileData:
@@ -58,7 +59,7 @@ def _file_data(given: FileData | bytes | str) -> FileData:
         return FileBytes(given)
     if not isinstance(given, str):
         return given
-    if given[:8].lower().startswith(_ADDRESSES):
+    if _address.match(given):
         return FileUrl(given)
     msg = (
         f"File.data: expected bytes, or an address of http, https or data, got {given[:40]!r}: "

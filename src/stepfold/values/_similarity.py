@@ -34,9 +34,9 @@ def _unit(vector: Sequence[float]) -> Sequence[float]:
         if not math.isfinite(number):
             msg = f"cosine_similarity: expected finite numbers, got {number!r}"
             raise UsageError(msg)
-    largest = max(map(abs, vector), default=0.0)
-    if largest == 0.0:
+    if not any(vector):
         return vector
+    largest = max(map(abs, vector))
     scaled = [number / largest for number in vector]  # squares neither overflow nor vanish
     length = math.hypot(*scaled)
     return [number / length for number in scaled]
