@@ -5,6 +5,7 @@ import enum
 import typing
 from datetime import UTC, date, datetime
 from typing import Any, NewType
+from uuid import UUID
 
 import attrs
 import pytest
@@ -73,12 +74,14 @@ def test_value_is_checked_before_it_is_bound() -> None:
         (Ordered, "a", Ordered.A),
         (int | float, 1.0, 1),
         (str | int, 1, 1),
+        (typing.Literal["a", 1], 1.0, 1),
         (list[str], ["a"], ["a"]),
         (list[float], [1], [1.0]),
         (tuple[str, ...], ["a"], ("a",)),
         (tuple[float, str], [1, "a"], (1.0, "a")),
         (set[int], [1, 2.0], {1, 2}),
         (dict[str, float], {"a": 1}, {"a": 1.0}),
+        (dict[UUID, str], {str(UUID(int=1)): "a"}, {UUID(int=1): "a"}),
         (JsonText, {"a": [1]}, JsonText('{"a":[1]}')),
         (JsonObject, {"a": [1]}, JsonObject({"a": (1,)})),
         (JsonValue, [{"a": 1}], (JsonObject({"a": 1}),)),
@@ -91,6 +94,15 @@ def test_json_becomes_the_value(annotation: object, value: object, expected: obj
 
     assert bound == expected
     assert type(bound) is type(expected)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value"),
+    [(list[str], ["a"]), (dict[str, str], {"a": "b"}), (list[dict[str, bool]], [{"a": True}])],
+    ids=str,
+)
+def test_what_is_bound_to_itself_is_not_copied(annotation: object, value: object) -> None:
+    assert made(annotation, value).unwrap() is value
 
 
 def test_first_member_that_accepts_binds() -> None:
@@ -155,6 +167,23 @@ class Plain:
 
 
 @attrs.frozen
+class PlainFrozen:
+    value: int
+
+
+@attrs.frozen
+class PreInit:
+    def __attrs_pre_init__(self) -> None:
+        """Do nothing."""
+
+
+@attrs.frozen
+class ConvertingOne:
+    plain: int
+    value: int = attrs.field(converter=int)
+
+
+@attrs.frozen
 class Converting:
     value: int = attrs.field(converter=int)
 
@@ -191,6 +220,12 @@ class FrozenData:
 
 @dataclasses.dataclass
 class MakingData:
+    value: list[int] = dataclasses.field(default_factory=lambda: [1])
+
+
+@dataclasses.dataclass
+class MakingOneData:
+    plain: int
     value: list[int] = dataclasses.field(default_factory=lambda: [1])
 
 
@@ -256,8 +291,11 @@ Alias = NewType("Alias", int)
     [
         (int, False),
         (Plain, False),
+        (PlainFrozen, False),
         (list[Plain | None], False),
+        (PreInit, True),
         (Converting, True),
+        (ConvertingOne, True),
         (Strict, True),
         (list[Strict], True),
         (dict[str, Holder], True),
@@ -267,6 +305,7 @@ Alias = NewType("Alias", int)
         (PlainData, False),
         (FrozenData, False),
         (MakingData, True),
+        (MakingOneData, True),
         (PostInitData, True),
         (OwnInitData, True),
         (Setting, True),
@@ -278,6 +317,9 @@ Alias = NewType("Alias", int)
         (Ordered, False),
         (Alias, False),
         (frozenset[int], False),
+        (frozenset[PlainFrozen], True),
+        (frozenset[tuple[PlainFrozen, ...]], True),
+        (list[tuple[PlainFrozen, ...]], False),
     ],
     ids=str,
 )

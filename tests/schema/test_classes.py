@@ -43,6 +43,7 @@ class Derived(Base):
 @attrs.frozen
 class Private:
     _hidden: int
+    unseen: int = attrs.field(init=False, default=0)
     renamed: int = attrs.field(alias="other", default=1)
     computed: int = attrs.field(init=False, default=0)
 

@@ -76,11 +76,11 @@ OF_TYPE: dict[str, Accepts] = {
 def key_of(value: object) -> object:
     """A hashable stand-in: two are equal exactly when the JSON values are (1 is 1.0, not true)."""
     if is_object(value):
-        return ("object", frozenset((name, key_of(item)) for name, item in value.items()))
+        return frozenset((name, key_of(item)) for name, item in value.items())
     if is_array(value):
-        return ("array", *map(key_of, value))
+        return tuple(map(key_of, value))
     if isinstance(value, bool):
-        return ("boolean", value)
+        return (bool, value)
     return value
 
 

@@ -162,9 +162,8 @@ def runs_user_code(node: Node) -> bool:
 
 
 def _holds_objects(node: Node) -> bool:
-    if isinstance(node, ObjectNode | ReferenceNode | ModelNode):
-        return True
-    return any(_holds_objects(child) for child in children_of(node))
+    """Whether a class is within: all that are stand among the definitions."""
+    return isinstance(node, ReferenceNode) or any(map(_holds_objects, children_of(node)))
 
 
 def _text(value: object) -> object:
@@ -222,7 +221,7 @@ _COLLECTIONS: dict[ArrayKind, Callable[[list[object]], object]] = {
 
 def _array_builder(build: Build, kind: ArrayKind) -> Build:
     into = _COLLECTIONS[kind]
-    if build is same and kind == "list":
+    if build is same and into is same:
         return same
 
     def build_array(value: object) -> object:

@@ -116,8 +116,6 @@ def _documentation_of_class(cls: type[object]) -> Documentation:
         # dataclass and NamedTuple write a signature where there is no docstring.
         if base is object or not isinstance(text, str) or text.startswith(f"{base.__name__}("):
             continue
-        if base.__module__ in ("builtins", "typing", "typing_extensions", "enum"):
-            continue
         documentation = documentation_of(text)
         entries.update(documentation.entries)
         description = documentation.description if base is cls else description
