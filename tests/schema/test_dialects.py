@@ -82,6 +82,27 @@ def test_draft_07_is_spelt_differently() -> None:
     )
 
 
+def test_draft_07_is_spelt_differently_wherever_a_schema_stands() -> None:
+    reference, written_reference = {"$ref": "#/$defs/A"}, {"$ref": "#/definitions/A"}
+    schema = {
+        "patternProperties": {"^a": reference},
+        "allOf": [reference],
+        "oneOf": [reference],
+        "maxContains": 2,
+        "definitions": {"B": reference},
+    }
+
+    assert translated(schema, "draft-07") == (
+        {
+            "patternProperties": {"^a": written_reference},
+            "allOf": [written_reference],
+            "oneOf": [written_reference],
+            "definitions": {"B": written_reference},
+        },
+        ("/maxContains",),
+    )
+
+
 def test_openai_wants_every_property_and_gets_nulls() -> None:
     schema = form_of(Inner, where="test").schema
 
@@ -97,14 +118,21 @@ def test_openai_optional_unions_get_one_more_member() -> None:
         "properties": {
             "a": {"anyOf": [{"type": "integer"}, {"type": "string"}]},
             "b": {"type": "integer", "description": "B."},
+            "c": {"anyOf": [{"type": "integer"}, {"type": "string"}], "description": "C."},
+            "d": {"anyOf": [{"type": "integer"}, {"type": "string"}], "minimum": 1},
+            "e": {"type": "integer", "description": "", "minLength": 1},
         },
         "additionalProperties": False,
     }
     written, _ = translated(schema, "openai-strict")
+    both = [{"type": "integer"}, {"type": "string"}]
 
     assert written["properties"] == {
         "a": {"anyOf": [{"type": "integer"}, {"type": "string"}, {"type": "null"}]},
         "b": {"description": "B.", "anyOf": [{"type": "integer"}, {"type": "null"}]},
+        "c": {"description": "C.", "anyOf": [*both, {"type": "null"}]},
+        "d": {"anyOf": [{"anyOf": both, "minimum": 1}, {"type": "null"}]},
+        "e": {"description": "minLength: 1", "anyOf": [{"type": "integer"}, {"type": "null"}]},
     }
 
 
@@ -161,6 +189,48 @@ def test_anthropic_has_no_bounds() -> None:
     )
 
 
+def test_anthropic_takes_at_most_one_least_item() -> None:
+    written, dropped = translated(
+        {"type": "array", "minItems": 3, "allOf": [{"minimum": 1}, {"minItems": 1}]}, "anthropic"
+    )
+
+    assert written == {
+        "type": "array",
+        "description": "minItems: 3",
+        "allOf": [{"description": "minimum: 1"}, {"minItems": 1}],
+    }
+    assert dropped == ("/minItems", "/allOf/0/minimum")
+
+
+def test_what_only_looks_like_recursion_is_none() -> None:
+    itself = {"$ref": "#/$defs/A"}
+    schema = {
+        **closed(a={"enum": [itself], "const": itself, "default": itself, "examples": [itself]}),
+        "$defs": {"A": closed(unused=itself)},
+        "definitions": {"A": itself},
+    }
+
+    assert to_dialect(JsonText.of(schema), "anthropic").unwrap().dropped == ()
+
+
+@pytest.mark.parametrize("name", ["enum", "const", "default", "examples", "$defs", "definitions"])
+def test_recursion_is_found_in_properties_of_any_name(name: str) -> None:
+    fault = to_dialect(JsonText.of(closed(**{name: {"$ref": "#"}})), "anthropic").failure()
+
+    assert fault.pointer == f"/properties/{name}"
+
+
+def test_definitions_that_are_used_again_and_again_are_followed_once() -> None:
+    # Two references to the next one in each: followed one by one these are 2 ** 64 ways.
+    definitions: dict[str, object] = {
+        f"D{level}": closed(**{name: {"$ref": f"#/$defs/D{level + 1}"} for name in "ab"})
+        for level in range(64)
+    }
+    schema = {"$ref": "#/$defs/D0", "$defs": {**definitions, "D64": {"type": "string"}}}
+
+    assert to_dialect(JsonText.of(schema), "anthropic").unwrap().dropped == ()
+
+
 def test_google_has_no_references_nulls_or_numbers_in_enums() -> None:
     schema = of(
         first=Inner,
@@ -171,6 +241,7 @@ def test_google_has_no_references_nulls_or_numbers_in_enums() -> None:
         several=int | str | None,
         text=Annotated[str, pattern("^a")],
         when=date,
+        day=Annotated[date, describe("A day.")],
     )
     written, dropped = translated(schema, "google")
     inner = {
@@ -191,11 +262,13 @@ def test_google_has_no_references_nulls_or_numbers_in_enums() -> None:
         "several": {"anyOf": [{"type": "integer"}, {"type": "string"}], "nullable": True},
         "text": {"type": "string", "pattern": "^a"},
         "when": {"type": "string", "description": "a date as YYYY-MM-DD"},
+        "day": {"type": "string", "description": "A day. (a date as YYYY-MM-DD)"},
     }
     assert dropped == (
         "/properties/tree/properties/children/items/$ref",
         "/properties/level/enum",
         "/properties/when/pattern",
+        "/properties/day/pattern",
     )
 
 
@@ -210,6 +283,8 @@ def test_google_takes_ready_schemas_apart() -> None:
             "e": {"additionalProperties": {"type": "integer"}},
             "f": {"anyOf": [{"$ref": "#/$defs/F"}, {"type": "null"}]},
             "g": True,
+            "h": {"enum": ["x", 1]},
+            "i": {"oneOf": [{"minimum": 1}], "anyOf": [{"type": "integer"}]},
         },
         "$defs": {"F": {"type": "string"}},
     }
@@ -223,8 +298,15 @@ def test_google_takes_ready_schemas_apart() -> None:
         "e": {},
         "f": {"anyOf": [{"type": "string"}], "nullable": True},
         "g": {},
+        "h": {"description": 'one of ["x",1]'},
+        "i": {"anyOf": [{"type": "integer"}]},
     }
-    assert dropped == ("/properties/d/oneOf", "/properties/e/additionalProperties")
+    assert dropped == (
+        "/properties/d/oneOf",
+        "/properties/e/additionalProperties",
+        "/properties/h/enum",
+        "/properties/i/oneOf",
+    )
 
 
 @pytest.mark.parametrize(
@@ -232,6 +314,12 @@ def test_google_takes_ready_schemas_apart() -> None:
     [
         ({"type": "array"}, "openai-strict", ""),
         (closed(a={"type": "object"}), "openai-strict", "/properties/a"),
+        (closed(a={"type": "object", "properties": {}}), "openai-strict", "/properties/a"),
+        (
+            closed(a={"type": "object", "additionalProperties": False}),
+            "openai-strict",
+            "/properties/a",
+        ),
         (closed(a={}), "openai-strict", "/properties/a"),
         (closed(a=True), "openai-strict", "/properties/a"),
         (closed(a=False), "google", "/properties/a"),
@@ -297,6 +385,21 @@ def test_added_nulls_are_found_through_references_and_unions() -> None:
 
     assert without_added_nulls(schema, value) == {"next": {"next": None}}
     assert without_added_nulls(JsonText("true"), {"a": None}) == {"a": None}
+
+
+def test_added_nulls_are_found_in_items_and_required_ones_stay() -> None:
+    item = {
+        "type": "object",
+        "properties": {"kept": {"type": "integer"}, "added": {"type": "integer"}},
+        "required": ["kept"],
+    }
+    schema = {"type": "array", "prefixItems": [{"items": item}], "items": item}
+    value = {"kept": None, "added": None}
+
+    assert without_added_nulls(JsonText.of(schema), [[value], value]) == [
+        [{"kept": None}],
+        {"kept": None},
+    ]
 
 
 def test_translations_are_schemas() -> None:

@@ -24,7 +24,7 @@ from attrs import frozen
 from stepfold.schema._accept import Compiler
 from stepfold.schema._faults import SchemaFault, pointer_to
 from stepfold.schema._grammars import WORDS_OF_PATTERN
-from stepfold.schema._keywords import ASSERTED, resolved
+from stepfold.schema._keywords import ASSERTED, resolved, subschemas
 from stepfold.schema._kinds import is_array, is_object, items_of, members_of
 from stepfold.values._json import JsonText, dump_json
 from stepfold.values._outcome import Failure, Outcome, Success
@@ -159,21 +159,20 @@ class _Translation:
         return _UntranslatableError(pointer, message)
 
     def _refuse_recursion(self) -> None:
+        ended: set[str] = set()
+
         def follow(schema: object, pointer: str, came_from: dict[str, str]) -> None:
-            if is_array(schema):
-                for index, item in enumerate(schema):
-                    follow(item, pointer_to(pointer, index), came_from)
             if not is_object(schema):
                 return
             reference = schema.get("$ref")
-            if isinstance(reference, str):
+            if isinstance(reference, str) and reference not in ended:
                 if reference in came_from:
                     expected = "a type that does not contain itself"
                     raise self._untranslatable(came_from[reference], expected)
                 follow(resolved(self.root, reference), pointer, {**came_from, reference: pointer})
-            for keyword, value in schema.items():
-                if keyword not in ("$defs", "definitions", "enum", "const", "default", "examples"):
-                    follow(value, pointer_to(pointer, keyword), came_from)
+                ended.add(reference)
+            for member, here in subschemas(schema, pointer):
+                follow(member, here, came_from)
 
         follow(self.root, "", {})
 
@@ -212,7 +211,7 @@ class _Translation:
             return isinstance(value, int) and value <= self.rules.least_items
         if keyword == "enum" and not self.rules.has_null:
             return all(isinstance(option, str) for option in items_of(value))
-        return keyword != "pattern" or value not in WORDS_OF_PATTERN
+        return True
 
     def _keyword(self, keyword: str, value: object, pointer: str) -> object:
         if keyword in ("properties", "$defs"):
@@ -234,7 +233,6 @@ class _Translation:
         if isinstance(pattern, str) and pattern in WORDS_OF_PATTERN:
             del source["pattern"]
             if form not in self.rules.formats:
-                source.pop("format", None)
                 words = WORDS_OF_PATTERN[pattern]
                 source["description"] = _sentences(source.get("description"), words)
                 self.dropped.append(pointer_to(pointer, "pattern"))
@@ -354,7 +352,7 @@ class _Nulls:
             if self.compiler.compiled(member)(cleaned):
                 return cleaned
         if is_array(value):
-            item = schema.get("items", True)
+            item = schema.get("items")
             prefix = items_of(schema.get("prefixItems"))
             return [
                 self.without(prefix[index] if index < len(prefix) else item, part)
@@ -369,7 +367,7 @@ class _Nulls:
         required = items_of(schema.get("required"))
         cleaned: Document = {}
         for name, member in members.items():
-            known = properties.get(name, True)
+            known = properties.get(name)
             is_added = member is None and name in properties and name not in required
             if not (is_added and not self.compiler.compiled(known)(None)):
                 cleaned[name] = self.without(known, member)

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 from stepfold.schema._faults import pointer_to, shown
-from stepfold.schema._kinds import is_array, is_number, is_object
+from stepfold.schema._kinds import is_array, is_number, is_object, items_of, members_of
 from stepfold.values._errors import UsageError
 
 JsonSchema: TypeAlias = Mapping[str, object]
@@ -189,6 +189,20 @@ class _Inspection:
         if resolved(self.root, value) is None:
             raise self.refuse(pointer, "a reference to a schema", value, "define its target")
         self.references[value] = None
+
+
+def subschemas(schema: JsonSchema, pointer: str) -> Iterator[tuple[object, str]]:
+    """The schemas that a schema applies to its value or to parts of it, each with its pointer."""
+    for keyword, value in schema.items():
+        here = pointer_to(pointer, keyword)
+        if keyword in _SCHEMA:
+            yield value, here
+        elif keyword in _SCHEMAS:
+            for index, member in enumerate(items_of(value)):
+                yield member, pointer_to(here, index)
+        elif keyword in ("patternProperties", "properties"):
+            for name, member in members_of(value).items():
+                yield member, pointer_to(here, name)
 
 
 def _in_place(schema: object) -> Iterator[str]:
