@@ -91,3 +91,9 @@ def test_section_may_be_the_last_line() -> None:
     assert documentation_of("Say hello.\n\nArgs:").description == "Say hello."
     assert documentation_of("Args\n----\n    too deep\na\n    b").of("a") == "b"
     assert documentation_of("Args:\n\n    lonely\n").entries == ()
+
+
+def test_only_entry_may_go_on_in_the_next_line() -> None:
+    documentation = documentation_of("Say hello.\n\nArgs:\n    name: Who,\n        by name.\n")
+
+    assert documentation.entries == (("name", "Who, by name."),)

@@ -31,11 +31,19 @@ def faults(schema: object, value: object) -> list[tuple[str, str]]:
         ({"maxLength": 2}, "abc", "", "expected at most 2 characters, got 3"),
         ({"pattern": "^a"}, "b", "", 'expected a string that matches ^a, got "b"'),
         ({"minItems": 1}, [], "", "expected at least 1 item, got 0"),
+        ({"minItems": 2}, [1], "", "expected at least 2 items, got 1"),
+        ({"minProperties": 1}, {}, "", "expected at least 1 property, got 0"),
         ({"maxProperties": 0}, {"a": 1}, "", "expected at most 0 properties, got 1"),
         ({"items": {"type": "null"}}, [None, 1], "/1", "expected null, got 1"),
         ({"prefixItems": [{"type": "null"}]}, [1], "/0", "expected null, got 1"),
         ({"uniqueItems": True}, [1, 1.0], "/1", "expected an item that is not there yet, got 1.0"),
         ({"contains": {"type": "null"}}, [1], "", "expected 1 to 1 items that are null, got 0"),
+        (
+            {"contains": {"type": "null"}, "minContains": 2, "maxContains": 3},
+            [None],
+            "",
+            "expected 2 to 3 items that are null, got 1",
+        ),
         (
             {"properties": {"a": {"type": "null"}}, "required": ["a"]},
             {},
@@ -97,6 +105,13 @@ def faults(schema: object, value: object) -> list[tuple[str, str]]:
             "expected a value that fits exactly one of the forms, got 2",
         ),
         ({"not": {"type": "null"}}, None, "", "expected a value that fits the schema, got null"),
+        (
+            {"properties": {"a": {"not": {"type": "null"}}}},
+            {"a": None},
+            "/a",
+            "expected a value that fits the schema, got null",
+        ),
+        ({"if": {"const": 1}, "minimum": 2}, 1, "", "expected a number of at least 2, got 1"),
         ({"if": True, "then": {"type": "null"}}, 1, "", "expected null, got 1"),
         ({"if": False, "else": {"type": "null"}}, 1, "", "expected null, got 1"),
         (

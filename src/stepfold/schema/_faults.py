@@ -64,7 +64,7 @@ def shown(value: object) -> str:
         return json.dumps(cut, ensure_ascii=False)
     if isinstance(value, int) and value.bit_length() > _MOST_BITS:
         return f"an integer of {value.bit_length()} bits"  # str() of it may be refused
-    if value is None or isinstance(value, bool | int | float):
+    if value is None or isinstance(value, int | float):
         return json.dumps(value)
     return f"a value of type {type(value).__name__}"
 
