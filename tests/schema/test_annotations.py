@@ -34,6 +34,7 @@ from stepfold.values._outcome import Success
 
 T = TypeVar("T")
 D = TypeVar("D", default=int)
+N = TypeVar("N", default=None)
 B = TypeVar("B", bound=str)
 C = TypeVar("C", int, str)
 
@@ -109,6 +110,7 @@ class Inner(pydantic.BaseModel):
 Recursive = TypeAliasType("Recursive", "dict[str, Recursive] | int")
 Listing = TypeAliasType("Listing", list[T], type_params=(T,))
 Naming = TypeAliasType("Naming", dict[str, T], type_params=(T,))
+Positive = TypeAliasType("Positive", Annotated[int, bounded(ge=1)])
 Broken = TypeAliasType("Broken", "Missing")  # type: ignore[name-defined]  # noqa: F821
 UserId = NewType("UserId", int)
 
@@ -253,6 +255,7 @@ INTEGER = {"type": "integer"}
         }),
         (T, {}),
         (D, INTEGER),
+        (N, {"type": "null"}),
         (B, STRING),
         (C, {"anyOf": [INTEGER, STRING]}),
     ],
@@ -418,6 +421,10 @@ def test_type_is_refused_with_advice(annotation: object, words: str) -> None:
         form_of(annotation, where="test")
 
     assert words in str(caught.value)
+
+
+def test_alias_keeps_the_bounds_of_what_it_stands_for() -> None:
+    assert schema(Positive) == {"type": "integer", "minimum": 1}
 
 
 def test_alias_of_itself_is_refused() -> None:

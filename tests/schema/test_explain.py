@@ -20,6 +20,8 @@ def faults(schema: object, value: object) -> list[tuple[str, str]]:
         ({"type": "string"}, 1, "", "expected a string, got 1"),
         ({"type": ["integer", "null"]}, "a", "", 'expected an integer or null, got "a"'),
         ({"enum": ["a", "b"]}, "c", "", 'expected one of "a", "b", got "c"'),
+        ({"enum": ["ab"], "minLength": 2}, "b", "", 'expected "ab", got "b"'),
+        ({"const": "ab", "minLength": 2}, "b", "", 'expected "ab", got "b"'),
         ({"const": "a"}, True, "", 'expected "a", got true'),
         ({"enum": []}, 1, "", "expected a value that fits the schema, got 1"),
         ({"minimum": 3}, 2, "", "expected a number of at least 3, got 2"),
@@ -154,6 +156,13 @@ def test_many_properties_are_not_all_listed() -> None:
 
     assert '"p11", …, got' in message
     assert "p12" not in message
+
+
+def test_as_many_properties_as_are_listed_are_all() -> None:
+    schema = {"properties": {f"p{index}": {} for index in range(12)}, "additionalProperties": False}
+    [(_, message)] = faults(schema, {"x": 1})
+
+    assert '"p11", got' in message
 
 
 def test_many_choices_are_not_all_listed() -> None:

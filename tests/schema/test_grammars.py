@@ -100,6 +100,12 @@ def test_durations_beyond_the_grammar_are_not_written() -> None:
     assert written_duration(timedelta.min) is None
 
 
+@pytest.mark.parametrize("sign", ["", "-"])
+def test_decimals_with_exponents_that_could_not_be_read_are_not_written(sign: str) -> None:
+    assert written_decimal(Decimal(f"1E{sign}499999")) is not None
+    assert written_decimal(Decimal(f"1E{sign}500000")) is None
+
+
 def test_decimals_are_written_the_same_in_every_context() -> None:
     with localcontext() as context:
         context.capitals = 0

@@ -182,14 +182,11 @@ def _unexpected(name: str, known: dict[str, object], pointer: str) -> SchemaFaul
 
 
 def _scalar(schema: JsonSchema, value: object, pointer: str) -> Iterator[SchemaFault]:
-    if "enum" in schema or "const" in schema:
-        allowed = [
-            *items_of(schema.get("enum", [])),
-            *([schema["const"]] if "const" in schema else []),
-        ]
-        if key_of(value) not in set(map(key_of, allowed)):
-            yield fault_at(pointer, _expected(schema), value)
-            return
+    key = key_of(value)
+    is_other = "const" in schema and key != key_of(schema["const"])
+    if is_other or ("enum" in schema and key not in map(key_of, items_of(schema["enum"]))):
+        yield fault_at(pointer, _expected(schema), value)
+        return
     if isinstance(value, str):
         nouns = ("character", "characters")
         yield from _size(schema, len(value), pointer, "Length", nouns)

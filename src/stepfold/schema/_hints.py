@@ -6,6 +6,8 @@ import typing
 from collections.abc import Mapping
 from typing import TypeAlias, TypeVar, get_args, get_origin
 
+from typing_extensions import NoDefault
+
 from stepfold.schema._faults import shortened
 from stepfold.schema._kinds import tuple_in
 from stepfold.values._errors import UsageError
@@ -82,8 +84,8 @@ def stands_for(variable: TypeVar, variables: TypeVariables) -> object:
     """What a type variable stands for here: its argument, default, bound, or anything."""
     if variable in variables and variables[variable] is not variable:
         return variables[variable]
-    default: object = getattr(variable, "__default__", None)
-    if default is not None and getattr(variable, "has_default", lambda: True)():
+    default: object = getattr(variable, "__default__", NoDefault)
+    if default is not NoDefault:
         return default
     constraints = tuple_in(variable, "__constraints__")
     if constraints:
