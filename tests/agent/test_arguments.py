@@ -425,6 +425,8 @@ async def test_deps_that_cannot_be_looked_into_are_taken() -> None:
         ({"run_id": 3}, "run_id: expected a str, got 3"),
         ({"run_id": ""}, "run_id: expected a name, got an empty string"),
         ({"seed": "x"}, "seed: expected an int, got 'x'"),
+        ({"clock": 1}, "clock: expected an object with now and sleep_until, got 1"),
+        ({"journal": "a.db"}, "journal: expected an object with begin and append, got 'a.db'"),
         ({"cancel": True}, "cancel: expected a CancelHandle, got True"),
     ],
 )

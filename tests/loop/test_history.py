@@ -215,6 +215,7 @@ def test_instructions_in_between_are_a_word_like_any_other() -> None:
             ToolMessage((cast("ToolResult", Text("a")),)),
             "a tool message cannot hold a part of type Text",
         ),
+        (UserMessage((Text(cast("str", 3)),)), "a text cannot be of type int"),
     ],
 )
 def test_what_cannot_be_mended_is_left_and_said(message: Message, problem: str) -> None:

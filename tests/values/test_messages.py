@@ -1,5 +1,10 @@
 """Messages are values, whatever they are made from."""
 
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
 from stepfold.values import (
     AssistantMessage,
     SystemMessage,
@@ -7,6 +12,7 @@ from stepfold.values import (
     TextOutput,
     ToolMessage,
     ToolResult,
+    UsageError,
     UserMessage,
 )
 
@@ -28,6 +34,13 @@ def test_any_iterable_of_parts_becomes_a_tuple() -> None:
     assert (Text("a"), Text("b")) == user.content
     assert (Text("a"), Text("b")) == assistant.content
     assert (result,) == tool.content
+
+
+@pytest.mark.parametrize("message", [UserMessage, AssistantMessage, ToolMessage])
+def test_what_holds_no_parts_is_refused(message: Callable[[Any], object]) -> None:
+    """The text says what came, and not only that it cannot be iterated."""
+    with pytest.raises(UsageError, match="content: expected a sequence of parts, got 3"):
+        message(3)
 
 
 def test_a_tuple_of_parts_is_shared() -> None:

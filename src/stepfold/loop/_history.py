@@ -227,8 +227,10 @@ class _Walk:
                     self._warn("empty-text", index, "it says nothing, and is left out of prompts")
                 self._look_at_text(part.text, index)
 
-    def _look_at_text(self, text: str, part: int | None) -> None:
-        if without_lone_surrogates(text) != text:
+    def _look_at_text(self, text: object, part: int | None) -> None:
+        if not isinstance(text, str):
+            self._refuse("misplaced-part", part, f"a text cannot be of type {type(text).__name__}")
+        elif without_lone_surrogates(text) != text:
             problem = "half of a surrogate pair has no UTF-8 form: providers get '\ufffd' for it"
             self._warn("lone-surrogate", part, problem)
 

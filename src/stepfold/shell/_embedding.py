@@ -12,7 +12,14 @@ from attrs import field, frozen
 from typing_extensions import Unpack
 
 from stepfold.ports import BLOCKING, Embedding, EmbeddingModel, EmbeddingReply, EmbeddingRequest
-from stepfold.shell._asking import Ask, Asking, ModelCallOptions, run_here, unwrapped
+from stepfold.shell._asking import (
+    Ask,
+    Asking,
+    ModelCallOptions,
+    require_model,
+    run_here,
+    unwrapped,
+)
 from stepfold.shell._observing import EmbeddingCallEnded, EmbeddingCallStarted
 from stepfold.values import (
     NO_RESPONSE,
@@ -73,7 +80,7 @@ async def try_embed_many(
     Raises:
         UsageError: an argument is wrong.
     """
-    texts = _checked("embed_many", values, dimensions, max_parallel)
+    texts = _checked("embed_many", model, values, dimensions, max_parallel)
     return await _embedded("embed_many", model, texts, dimensions, max_parallel, options)
 
 
@@ -142,7 +149,7 @@ async def try_embed(
         UsageError: an argument is wrong.
     """
     _require_text(value)
-    texts = _checked("embed", (value,), dimensions, None)
+    texts = _checked("embed", model, (value,), dimensions, None)
     match await _embedded("embed", model, texts, dimensions, None, options):
         case Success(many):
             return Success(
@@ -203,8 +210,13 @@ def embed_sync(
 
 
 def _checked(
-    what: str, values: Sequence[str], dimensions: int | None, max_parallel: int | None
+    what: str,
+    model: EmbeddingModel,
+    values: Sequence[str],
+    dimensions: int | None,
+    max_parallel: int | None,
 ) -> tuple[str, ...]:
+    require_model(what, model, "embed")
     if isinstance(values, str):
         raise UsageError(f"{what}: expected a sequence of texts, got one: use embed")
     texts = tuple(values)

@@ -7,7 +7,14 @@ from attrs import field, frozen
 from typing_extensions import Unpack
 
 from stepfold.ports import RerankingModel, RerankingReply, RerankingRequest
-from stepfold.shell._asking import Ask, Asking, ModelCallOptions, run_here, unwrapped
+from stepfold.shell._asking import (
+    Ask,
+    Asking,
+    ModelCallOptions,
+    require_model,
+    run_here,
+    unwrapped,
+)
 from stepfold.shell._observing import RerankingCallEnded, RerankingCallStarted
 from stepfold.values import (
     NO_RESPONSE,
@@ -95,7 +102,7 @@ async def try_rerank(
     """
     given = tuple(documents)
     texts = cast("tuple[str, ...]", given) if text is None else tuple(map(text, given))
-    _check(query, documents, texts, top_n)
+    _check(model, query, documents, texts, top_n)
     asking = Asking("rerank", options)
     if not given:
         return Success(Reranked(query, ()))
@@ -223,7 +230,14 @@ def rerank_sync(
     )
 
 
-def _check(query: object, documents: object, texts: tuple[object, ...], top_n: int | None) -> None:
+def _check(
+    model: RerankingModel,
+    query: object,
+    documents: object,
+    texts: tuple[object, ...],
+    top_n: int | None,
+) -> None:
+    require_model("rerank", model, "rerank")
     if not isinstance(query, str):
         raise UsageError(f"rerank: expected the query to be a text, got {query!r:.200}")
     if isinstance(documents, str):

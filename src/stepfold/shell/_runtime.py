@@ -80,7 +80,7 @@ class Runtime(Generic[D]):
             as `download_files()`; by default all addresses go to the model as they are.
 
     Raises:
-        UsageError: two models or two tools of one name.
+        UsageError: two models or two tools of one name; a clock or a journal that is none.
     """
 
     models: Mapping[str, LanguageModel]
@@ -139,6 +139,8 @@ class Runtime(Generic[D]):
     ) -> None:
         if concurrency is not None and concurrency < 1:
             raise UsageError(f"concurrency: expected at least 1, got {concurrency!r}")
+        _require_methods("clock", clock, "now", "sleep_until")
+        _require_methods("journal", journal, "begin", "append")
         set_once = object.__setattr__  # this class is frozen
         set_once(self, "models", _models_by_name(models))
         set_once(self, "deps", deps)
@@ -150,3 +152,10 @@ class Runtime(Generic[D]):
         set_once(self, "observers", tuple(observers))
         set_once(self, "bind_output", bind_output)
         set_once(self, "download", download)
+
+
+def _require_methods(argument: str, given: object, *names: str) -> None:
+    if given is not None and not all(hasattr(given, name) for name in names):
+        raise UsageError(
+            f"{argument}: expected an object with {' and '.join(names)}, got {given!r:.200}"
+        )

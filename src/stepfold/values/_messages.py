@@ -9,6 +9,7 @@ from typing import TypeAlias, TypeVar, final
 
 from attrs import field, frozen
 
+from stepfold.values._errors import UsageError
 from stepfold.values._json import JsonText
 from stepfold.values._parts import AssistantPart, Text, ToolPart, UserPart
 
@@ -16,8 +17,13 @@ P = TypeVar("P")
 
 
 def _parts(content: str | Iterable[P]) -> tuple[P | Text, ...]:
-    if isinstance(content, str):
-        return (Text(content),)
+    return (Text(content),) if isinstance(content, str) else _listed(content)
+
+
+def _listed(content: Iterable[P]) -> tuple[P, ...]:
+    given: object = content
+    if not isinstance(given, Iterable):
+        raise UsageError(f"content: expected a sequence of parts, got {given!r:.200}")
     return tuple(content)
 
 
@@ -30,7 +36,7 @@ def _assistant_parts(content: str | Iterable[AssistantPart]) -> tuple[AssistantP
 
 
 def _tool_parts(content: Iterable[ToolPart]) -> tuple[ToolPart, ...]:
-    return tuple(content)
+    return _listed(content)
 
 
 @final
