@@ -24,7 +24,9 @@ from stepfold.codec._decode import decoder_of
 from stepfold.codec._encode import encoder_of
 from stepfold.codec._faults import RefusedError
 from stepfold.codec._forms import Scalar, form_of
+from stepfold.codec._text import DEPTH_INSIDE
 from stepfold.loop import events
+from tests.lines import lines_of
 
 CALL = v.ToolCall("call_1", "weather", '{"city":"Oslo"}')
 REPLY = v.ModelReply((v.Text("Hi"),), v.FinishReason("stop"))
@@ -355,6 +357,16 @@ def test_depth_of_json_inside_is_bounded() -> None:
     fault = decode(document(256), v.StreamPart).failure()
     assert fault.path == "/value"
     assert "nested at most 256 deep" in fault.message
+
+
+def test_json_inside_with_few_brackets_is_not_walked_through() -> None:
+    """So few cannot nest too deeply."""
+
+    def cost(brackets: int) -> int:
+        text = v.JsonText(f"[{','.join(['[]'] * (brackets - 1))}]")
+        return lines_of(lambda: to_json(v.Stop("steps", text)))
+
+    assert cost(DEPTH_INSIDE) == cost(10)
 
 
 def test_bounds_are_the_callers() -> None:

@@ -22,6 +22,7 @@ from stepfold.values import (
     parse_json,
     without_lone_surrogates,
 )
+from tests.lines import lines_of
 
 
 def refusal(text: str, bounds: JsonBounds = DEFAULT_BOUNDS) -> JsonFault:
@@ -267,6 +268,16 @@ def test_the_digits_of_a_number_are_bounded() -> None:
 
     assert Success([1234567890, "x" * 50]) == parse_json(f'[1234567890,"{"x" * 50}"]', bounds)
     assert JsonFault("a number of more than 10 digits", 1) == refusal("[12345678901]", bounds)
+
+
+def test_what_cannot_be_out_of_bounds_is_not_walked_through() -> None:
+    """So few brackets cannot nest too deeply, and so short a text holds no number too long."""
+
+    def cost(items: int) -> int:
+        text = f"[{','.join('1' * items)}]"
+        return lines_of(lambda: parse_json(text, JsonBounds(depth=1, digits=len(text))))
+
+    assert cost(100) == cost(10)
 
 
 def test_digits_within_strings_are_no_number() -> None:

@@ -1,10 +1,7 @@
 """JSON that is still coming is read once, and shown by views that never change."""
 
 import json
-import sys
 from collections.abc import Sequence
-from types import FrameType
-from typing import Any
 from unittest.mock import ANY
 
 import pytest
@@ -21,6 +18,7 @@ from stepfold.values import (
     PartialObject,
 )
 from stepfold.values._partial_views import shown
+from tests.lines import lines_of
 
 
 def reader_of(*deltas: str) -> PartialJsonReader:
@@ -50,25 +48,8 @@ def read(deltas: Sequence[str], bounds: JsonBounds) -> None:
 
 
 def operations(deltas: Sequence[str], bounds: JsonBounds = DEFAULT_BOUNDS) -> int:
-    """How many lines of Python it takes to read a document and to look at it at each delta.
-
-    It is read once before, so that nothing of it is new.
-    """
-    read(deltas, bounds)
-    lines = 0
-
-    def count(frame: FrameType, event: str, arg: Any) -> Any:
-        nonlocal lines
-        lines += event == "line"
-        return count
-
-    before = sys.gettrace()
-    sys.settrace(count)
-    try:
-        read(deltas, bounds)
-    finally:
-        sys.settrace(before)
-    return lines
+    """How many lines of Python it takes to read a document and to look at it at each delta."""
+    return lines_of(lambda: read(deltas, bounds))
 
 
 def pieces(text: str, size: int) -> list[str]:

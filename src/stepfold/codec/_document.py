@@ -73,7 +73,6 @@ class _Writers(dict[type, Encoder]):
     """What writes values of a class, made on first use; `head` comes before their `type`."""
 
     def __init__(self, head: JsonTree) -> None:
-        super().__init__()
         self.head = head
 
     def __missing__(self, kind: type) -> Encoder:

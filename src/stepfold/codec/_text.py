@@ -79,6 +79,7 @@ def read_bytes(tree: object) -> bytes:
     return octets
 
 
+_INFINITE: Final = {math.inf: "Infinity", -math.inf: "-Infinity"}
 _NOT_FINITE: Final = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
@@ -88,9 +89,7 @@ def write_number(number: float) -> object:
         return _exact(int(number))
     if math.isfinite(number):
         return number + 0.0  # -0.0 equals 0.0, and equal values have equal bytes
-    if math.isnan(number):
-        return "NaN"
-    return "Infinity" if number > 0 else "-Infinity"
+    return "NaN" if math.isnan(number) else _INFINITE[number]
 
 
 def read_number(tree: object) -> float:
@@ -125,7 +124,7 @@ _token: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]', re.DOTALL)
 
 def is_too_deep(text: str) -> bool:
     """Tell whether JSON is nested more than `DEPTH_INSIDE` deep, without parsing it."""
-    if len(text) <= DEPTH_INSIDE or text.count("[") + text.count("{") <= DEPTH_INSIDE:
+    if text.count("[") + text.count("{") <= DEPTH_INSIDE:
         return False
     depth = 0
     for token in _token.finditer(text):
