@@ -1,10 +1,14 @@
 """Client calls: from the model's text to an answer."""
 
+from typing import NoReturn, final
+
 import pytest
 from attrs import evolve
+from typing_extensions import override
 
 from stepfold.loop import Limits, Resting, Working
-from stepfold.loop._calls import denied_part, outcome_part
+from stepfold.loop._calls import denied_part, outcome_part, permit, position_of
+from stepfold.loop._slots import Slot, slot_of
 from stepfold.loop.commands import (
     BindCall,
     CallKey,
@@ -856,3 +860,28 @@ def test_a_limit_of_one_tool_does_not_hold_back_another() -> None:
     run.answer(0)
 
     assert [note.key.index for note in run.told(CallOpened)] == [0]
+
+
+# --- what it costs ----------------------------------------------------------------------------
+
+
+def test_a_call_that_may_run_already_is_not_copied() -> None:
+    slot = slot_of(0, call())
+
+    assert permit(slot) is slot
+
+
+def test_a_slot_at_its_own_place_is_found_without_a_search() -> None:
+    """Answering many calls of a step costs no more for each."""
+
+    @final
+    class Unsearched(list[Slot]):
+        """Refuses to be walked through."""
+
+        @override
+        def __iter__(self) -> NoReturn:
+            raise AssertionError
+
+    slots = Unsearched([slot_of(index, call()) for index in range(3)])
+
+    assert [position_of(slots, index) for index in range(3)] == [0, 1, 2]

@@ -13,6 +13,8 @@ from stepfold.loop import (
     is_step_count,
     request_of,
 )
+from stepfold.loop._draft import Draft
+from stepfold.loop._model_call import taken_in
 from stepfold.loop.commands import CallKey, CallModel, ModelCallKey, RunTool, Wait
 from stepfold.loop.events import Cancelled, ModelFailed, StepPlan
 from stepfold.loop.notes import (
@@ -712,3 +714,12 @@ def test_of_calls_that_were_not_asked_for_the_first_are_named() -> None:
     assert isinstance(run.end, Failed)
     assert isinstance(run.end.error, ToolChoiceViolated)
     assert run.end.error.message == f"expected a call of look, got {'y' * 200}"
+
+
+def test_a_reply_without_fault_is_kept_as_it_came() -> None:
+    """Its calls have ids of their own, so that nothing is to be named."""
+    reply = reply_of("Let me see.", call(), call("pay", id="c2"))
+    kept, made = taken_in(program(tool()), Draft(started(program(tool())).state), 0, reply)
+
+    assert kept is reply
+    assert len(made) == 2

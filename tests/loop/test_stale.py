@@ -6,7 +6,7 @@ import pytest
 
 from stepfold.loop import RetryPolicy
 from stepfold.loop._draft import Draft
-from stepfold.loop._stale import current_step
+from stepfold.loop._stale import current_step, refuse_unissued_call
 from stepfold.loop.commands import CallKey, ModelCallKey
 from stepfold.loop.events import (
     ApprovalDecided,
@@ -208,3 +208,11 @@ def test_a_run_that_has_ended_is_in_its_last_step() -> None:
     run.reply("Done.")
 
     assert current_step(Draft(run.state)) == 1
+
+
+def test_the_attempt_that_runs_was_issued() -> None:
+    run = working()
+
+    refuse_unissued_call(Draft(run.state), CallKey(0, 0, 0))
+    with pytest.raises(IllegalEvent):
+        refuse_unissued_call(Draft(run.state), CallKey(0, 0, 1))

@@ -156,7 +156,7 @@ def test_dumping_reads_any_mapping() -> None:
     [
         ({1: 2}, "int"),
         ({"a": [({None: 2},)]}, "NoneType"),
-        ([{True: 2}], "bool"),
+        ([{True: 2}, "a"], "bool"),
         ({1.5: 2}, "float"),
     ],
 )
@@ -189,10 +189,11 @@ def test_what_has_no_utf_8_json_form_is_not_dumped(value: object) -> None:
         dump_json({"a": value})
 
 
-def test_what_json_has_no_form_for_is_not_dumped() -> None:
+@pytest.mark.parametrize("value", [{1}, b"a", bytearray(b"a"), memoryview(b"a")])
+def test_what_json_has_no_form_for_is_not_dumped(value: object) -> None:
     """The type is named."""
-    with pytest.raises(TypeError, match="set has no JSON form"):
-        dump_json({"a": {1}})
+    with pytest.raises(TypeError, match=f"{type(value).__name__} has no JSON form"):
+        dump_json({"a": value})
 
 
 # --- text from outside ------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from stepfold.loop._draft import Draft
 from stepfold.loop._history import repair_history
 from stepfold.loop._ids import NO_IDS
 from stepfold.loop._plan import object_fault
-from stepfold.loop._pre_phase import Asked, pre_phase
+from stepfold.loop._pre_phase import PRE_PHASE, Asked, pre_phase
 from stepfold.loop._program import RULES, Program
 from stepfold.loop._provider_approval import asked_in
 from stepfold.loop._standardise import standardise_prompt
@@ -82,7 +82,7 @@ def begin(
         at,
         Transcript(kept, held_back=held_back, initial=len(kept), runtime_context=runtime_context),
         Ledger(cost=0 if program.prices else None),
-        Preparing(0, at),
+        Preparing(PRE_PHASE, at),
         Inbox(),
         call_ids=NO_IDS.adding(_call_ids(history.messages)),
     )

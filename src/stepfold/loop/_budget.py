@@ -13,6 +13,9 @@ the tool runs, and settled by what it says that these runs have spent.
 What is unknown never counts as nothing. A reply without figures counts as its prompt and all the
 output that it was allowed; an attempt that failed counts as what it had reserved, unless the
 provider refused it before doing any work; a grant of which nothing is told counts as spent.
+
+Room is asked for, and grants are made, only while nothing is in flight, so that nothing else is
+reserved then: a model is called when no tool runs, and the tools of a step are issued at once.
 """
 
 from collections.abc import Sequence
@@ -80,7 +83,7 @@ def _room_in_tokens(program: Program, out: Draft, *, kept_back: bool) -> int | N
     if limits.tokens is None:
         return None
     wrap_up = (limits.wrap_up_tokens or 0) if kept_back else 0
-    return _wanted_of(program, limits.tokens - wrap_up - out.spent - out.reserved - out.estimate)
+    return _wanted_of(program, limits.tokens - wrap_up - out.spent - out.estimate)
 
 
 def _room_in_money(program: Program, out: Draft, model: str, *, kept_back: bool) -> int | None:
@@ -91,7 +94,7 @@ def _room_in_money(program: Program, out: Draft, model: str, *, kept_back: bool)
     price = program.prices.get(model)
     if price is None:  # the program has lost the price since the run began
         return 0
-    left = limits.cost - out.spent_cost - out.reserved_cost
+    left = limits.cost - out.spent_cost
     if kept_back:
         left -= program.prices[program.models[0]].cost_at_most(0, limits.wrap_up_tokens or 0)
     room = price.output_within(left, out.estimate)
@@ -116,6 +119,12 @@ def allowed_output(
     if wanted is None:
         return None if room is None or room > AMPLE_ROOM else room
     return wanted if room is None else min(wanted, room)
+
+
+def reserved_output(program: Program, plan: StepPlan | None, allowed: int | None) -> int:
+    """What a call reserves for its output: what it is allowed, if the user said how much."""
+    wanted = settings_of(program, plan).max_output_tokens
+    return 0 if wanted is None or allowed is None else allowed
 
 
 def reserved_cost(program: Program, out: Draft, model: str, output: int) -> int:
@@ -181,12 +190,12 @@ def grants_of(program: Program, out: Draft, declared: Sequence[Limits]) -> Seque
     wrap_up = limits.wrap_up_tokens or 0
     tokens = cost = calls = None
     if limits.tokens is not None:
-        tokens = max(0, limits.tokens - wrap_up - out.spent - out.reserved - out.estimate)
+        tokens = max(0, limits.tokens - wrap_up - out.spent - out.estimate)
     if limits.cost is not None:
         kept_back = program.prices[program.models[0]].cost_at_most(out.estimate, wrap_up)
-        cost = max(0, limits.cost - kept_back - out.spent_cost - out.reserved_cost)
+        cost = max(0, limits.cost - kept_back - out.spent_cost)
     if limits.tool_calls is not None:
-        calls = max(0, limits.tool_calls - out.total_issued - out.reserved_calls)
+        calls = max(0, limits.tool_calls - out.total_issued)
     grants: list[Grant] = []
     for place, most in enumerate(declared):
         others = len(declared) - place

@@ -268,12 +268,10 @@ def given_up(step: int, slot: Slot, kind: ToolErrorKind, message: str, out: Draf
     """
     if slot.status == "done":
         return slot
-    if slot.is_held:
+    if slot.is_held or slot.call.provider_executed:
         slot = taken_up(step, slot, out)
         if slot.status == "done":
             return slot
-    if slot.call.provider_executed:
-        return evolve(slot, status="done")
     return closed(step, slot, kind, message, out)
 
 

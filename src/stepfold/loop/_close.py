@@ -25,13 +25,13 @@ from stepfold.loop._budget import (
     at_limit,
     limit_met,
     reserved_cost,
+    reserved_output,
 )
 from stepfold.loop._calls import given_up, issue, taken_up
 from stepfold.loop._draft import Draft, Work
 from stepfold.loop._program import Program
 from stepfold.loop._record import write
 from stepfold.loop._retries import count_errors, retries_met
-from stepfold.loop._settings import settings_of
 from stepfold.loop._slots import Slot
 from stepfold.loop._state import (
     Calling,
@@ -375,8 +375,7 @@ def call(
             stopped(program, out, step - 1, stop)
             return
     allowed = allowed_output(program, out, plan, model, kept_back=wrap is None)
-    wanted = settings_of(program, plan).max_output_tokens
-    output = 0 if wanted is None else allowed or 0
+    output = reserved_output(program, plan, allowed)
     reserved, cost = out.estimate + output, reserved_cost(program, out, model, output)
     calling = Calling(step, since, model, 0, 0, reserved, plan, wrap, allowed, cost)
     out.notes.append(StepStarted(step, model))

@@ -1,7 +1,6 @@
 """Model calls: what a reply means, and what is done when there is none."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 from attrs import evolve
 
@@ -9,6 +8,7 @@ from stepfold.loop._budget import (
     allowed_output,
     limit_met,
     reserved_cost,
+    reserved_output,
     settle_attempt,
     settle_reply,
 )
@@ -23,8 +23,7 @@ from stepfold.loop._program import Program, ToolSpec
 from stepfold.loop._provider_approval import ask_for_provider, asked_in
 from stepfold.loop._record import write
 from stepfold.loop._retry import pause_before_retry
-from stepfold.loop._settings import settings_of
-from stepfold.loop._slots import Slot
+from stepfold.loop._slots import Slot, slot_of
 from stepfold.loop._state import Calling, Replied, Waiting
 from stepfold.loop.commands import CallModel, Wait
 from stepfold.loop.events import ModelFailed, ModelReplied
@@ -42,6 +41,7 @@ from stepfold.values import (
     Stop,
     Stopped,
     ToolCall,
+    ToolChoice,
     ToolChoiceViolated,
     ToolError,
     ToolResult,
@@ -99,9 +99,9 @@ def on_reply(program: Program, out: Draft, calling: Calling, event: ModelReplied
         if asked:
             calls = [one for one in made if not one.provider_executed or one.tool_call_id in asked]
         slots = [
-            ask_for_provider(step, Slot(index, call, "ready"), asked[call.tool_call_id], out)
+            ask_for_provider(step, slot_of(index, call), asked[call.tool_call_id], out)
             if call.provider_executed
-            else admit(program, visible, step, Slot(index, call, "ready"), out)
+            else admit(program, visible, step, slot_of(index, call), out)
             for index, call in enumerate(calls)
         ]
         unresolved = 0
@@ -119,7 +119,7 @@ def on_reply(program: Program, out: Draft, calling: Calling, event: ModelReplied
         if may_give and call.tool_name == program.output.tool
         else _not_run(step, slot, fault, reply, out)
         for call, fault, slot in (
-            (call, fault, Slot(index, call, "ready"))
+            (call, fault, slot_of(index, call))
             for index, (call, fault) in enumerate(zip(calls, faults, strict=True))
         )
     ]
@@ -149,11 +149,10 @@ def closing_end(
         return Stopped(calling.wrap)
     finish_reason = reply.finish_reason
     choice = tool_choice_of(program, calling)
-    if choice != "auto" and (finish_reason.unified in NORMAL or made):
-        calls = tuple(one.tool_name for one in made)
-        violation = _violation(choice, calls, finish_reason.unified)
-        if violation is not None:
-            return Failed(violation)
+    calls = tuple(one.tool_name for one in made)
+    violation = _violation(choice, calls, finish_reason.unified)
+    if violation is not None:
+        return Failed(violation)
     if finish_reason.unified in NORMAL:
         return None
     raw = None if finish_reason.raw is None else without_lone_surrogates(finish_reason.raw[:200])
@@ -165,7 +164,7 @@ def closing_end(
 
 
 def _violation(
-    choice: Literal["none", "required"] | NamedTool, calls: tuple[str, ...], finish: str
+    choice: ToolChoice, calls: tuple[str, ...], finish: str
 ) -> ToolChoiceViolated | None:
     match choice:
         case "none":
@@ -181,6 +180,8 @@ def _violation(
                 return None
             got = ", ".join(sorted(set(calls)))[:200] or "no call"
             return ToolChoiceViolated(f"expected a call of {name}, got {got}")
+        case _:  # any reply honours "auto"
+            return None
 
 
 def taken_in(
@@ -303,8 +304,8 @@ def recall(program: Program, out: Draft, calling: Calling) -> None:
         return
     # failed attempts may have used up some room
     allowed = allowed_output(program, out, calling.plan, model, kept_back=kept_back)
-    wanted = settings_of(program, calling.plan).max_output_tokens
-    cost = reserved_cost(program, out, model, 0 if wanted is None else allowed or 0)
+    output = reserved_output(program, calling.plan, allowed)
+    cost = reserved_cost(program, out, model, output)
     calling = evolve(calling, max_output_tokens=allowed, reserved_cost=cost)
     out.commands.append(CallModel(calling.key, model))
     out.reserved += calling.reserved
@@ -336,7 +337,7 @@ def write_partial(
     since = calling.since
     replied = Replied(reply, calling.model, since, since, out.now, cost=cost)
     slots = [
-        closed(calling.step, Slot(index, call, "ready"), "interrupted", message, out)
+        closed(calling.step, slot_of(index, call), "interrupted", message, out)
         for index, call in enumerate(one for one in made if not one.provider_executed)
     ]
     write(out, Work(calling.step, replied, slots))

@@ -32,7 +32,7 @@ from stepfold.loop._calls import (
 from stepfold.loop._draft import Draft, Work
 from stepfold.loop._program import Program, ToolSpec
 from stepfold.loop._provider_approval import ask_for_provider
-from stepfold.loop._slots import Approval, Slot
+from stepfold.loop._slots import Approval, Slot, slot_of
 from stepfold.loop._state import slot_key
 from stepfold.loop.commands import BindCall, CallKey, ResolveApproval
 from stepfold.loop.events import ApprovalDecided, CallBound
@@ -79,7 +79,7 @@ def pre_phase(program: Program, asked: Sequence[Asked], out: Draft) -> Work:
     beside = _BESIDE_FORGED if any(unproven) else None
     slots: list[Slot] = []
     for index, (one, why) in enumerate(zip(asked, unproven, strict=True)):
-        slot = Slot(index, one.call, "ready")
+        slot = slot_of(index, one.call)
         key = slot_key(PRE_PHASE, slot)
         if one.request is not None and one.call.provider_executed:
             slot = ask_for_provider(PRE_PHASE, slot, one.request, out)

@@ -1,6 +1,6 @@
 """How a model shall answer in a step: the settings and options of its plan over the program's."""
 
-from attrs import asdict, evolve
+from attrs import evolve, fields
 
 from stepfold.loop._plan import StepPlan
 from stepfold.loop._program import Program
@@ -12,9 +12,9 @@ def settings_of(program: Program, plan: StepPlan | None) -> CallSettings:
     if plan is None or plan.settings is None:
         return program.settings
     chosen = {
-        name: value
-        for name, value in asdict(plan.settings, recurse=False).items()
-        if value is not None and value != ()
+        setting.name: value
+        for setting in fields(CallSettings)
+        if (value := getattr(plan.settings, setting.name)) is not None and value != ()
     }
     return evolve(program.settings, **chosen)
 

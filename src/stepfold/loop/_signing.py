@@ -16,6 +16,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping
+from decimal import Context, Decimal
 from typing import Final, NoReturn, final
 
 from typing_extensions import TypeIs, override
@@ -148,29 +149,28 @@ def _text(text: str) -> str:
     return _lone.sub(lambda found: f"\\u{ord(found[0]):04x}", written)
 
 
+_EXACT: Final = Context(prec=17)
+"""So many digits tell every double from all others."""
+
+
 def _number(value: float) -> str:
     """Write a number as `Number.prototype.toString` does: its shortest digits, placed otherwise."""
     if not math.isfinite(value):
         return "null"
     if value == 0:
         return "0"
-    sign = "-" if value < 0 else ""
-    mantissa, _, exponent = repr(abs(value)).partition("e")
-    whole, _, fraction = mantissa.partition(".")
-    digits = (whole + fraction).lstrip("0")
-    leading = len(whole + fraction) - len(digits)
-    point = len(whole) - leading + int(exponent or "0")
-    digits = digits.rstrip("0")
-    return sign + _placed(digits, point)
+    shortest = Decimal(repr(value)).normalize(_EXACT)
+    digits = "".join(map(str, shortest.as_tuple().digits))
+    return "-" * shortest.is_signed() + _placed(digits, shortest.adjusted() + 1)
 
 
 def _placed(digits: str, point: int) -> str:
     """Place the decimal point after so many digits; far away it becomes an exponent."""
-    if len(digits) <= point <= 21:
-        return digits.ljust(point, "0")
-    if 0 < point <= 21:
-        return f"{digits[:point]}.{digits[point:]}"
-    if -6 < point <= 0:
+    if not -6 < point <= 21:
+        power = f"e{point - 1:+d}"
+        return digits + power if len(digits) == 1 else f"{digits[0]}.{digits[1:]}{power}"
+    if point <= 0:
         return "0." + digits.rjust(len(digits) - point, "0")
-    power = f"e{point - 1:+d}"
-    return digits + power if len(digits) == 1 else f"{digits[0]}.{digits[1:]}{power}"
+    if point < len(digits):
+        return f"{digits[:point]}.{digits[point:]}"
+    return digits.ljust(point, "0")

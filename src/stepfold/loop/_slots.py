@@ -118,3 +118,8 @@ class Slot:
         if self.status == "asked":
             return self.approval is not None and self.approval.approved is not None
         return self.status == "awaited" and self.held is not None
+
+
+def slot_of(index: int, call: ToolCall) -> Slot:
+    """The slot of a call that has just come: it may run, unless somebody objects."""
+    return Slot(index, call, "ready")

@@ -228,10 +228,11 @@ def _require_text_keys(value: object) -> None:
     rest = [value]
     while rest:
         item = rest.pop()
-        is_scalar = type(item) in _SCALARS
-        if not is_scalar and _is_sequence(item):
+        if type(item) in _SCALARS:
+            continue
+        if _is_sequence(item):
             rest.extend(item)
-        elif not is_scalar and _is_mapping(item):
+        elif _is_mapping(item):
             for key in item:
                 _key(key)
             rest.extend(item.values())
