@@ -39,10 +39,12 @@ def test_a_part_comes_back_as_it_was(part: StreamedPart) -> None:
         b"{",
         b"[]",
         b"{}",
+        b"[" * 100_000,
         b'{"v":99,"command":"c","attempt":1,"index":0,"part":{"type":"text-delta"}}',
         b'{"v":1,"command":"c","attempt":1,"index":0,"part":{"type":"text-delta"}}',
         b'{"v":1,"command":"c","attempt":1,"index":0,"part":{"type":"nothing"}}',
     ],
+    ids=lambda line: line[:72].decode(),
 )
 def test_what_is_no_part_is_an_error(line: bytes) -> None:
     with pytest.raises(StoredDataError):

@@ -206,11 +206,20 @@ async def test_what_cannot_be_forked_is_told() -> None:
         await SUM.fork("r", "r", journal=store, at=1)
 
 
-async def test_a_damaged_run_is_not_forked() -> None:
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [
+        (b"[]", "a record is no object"),
+        (b"{", "a record is no JSON"),
+        (b"[" * 100_000, "a record is no JSON"),
+    ],
+    ids=["an array", "cut", "nested beyond the stack"],
+)
+async def test_a_damaged_run_is_not_forked(damage: bytes, told: str) -> None:
     store, left = await kept(SUM), MemoryStore()
     lines = (await store.read("r")).unwrap().records
-    for version, line in enumerate((*lines[:2], b"[]", *lines[3:])):
+    for version, line in enumerate((*lines[:2], damage, *lines[3:])):
         await left.append("r", JournalRecord(line, 0, "running"), expected=version)
 
-    with pytest.raises(JournalError, match="a record is no object"):
+    with pytest.raises(JournalError, match=told):
         await SUM.fork("r", "x", journal=left, at="added")

@@ -58,7 +58,7 @@ def decode_streamed(line: bytes) -> StreamedPart:
         version, kind = tree["v"], part["type"]
         command = str(tree["command"])
         attempt, index = cast("int", tree["attempt"]), cast("int", tree["index"])
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise StoredDataError(DecodeFault("", f"expected a streamed part: {error!r}")) from None
     if version != CURRENT_VERSION:
         told = f"expected version {CURRENT_VERSION}, got {version!r:.80}"

@@ -335,7 +335,7 @@ class Reader:
         """
         try:
             found: object = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise self._damaged(f"a record is no JSON: {error}") from error
         if not isinstance(found, dict):
             raise self._damaged("a record is no object")
