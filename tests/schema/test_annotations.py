@@ -442,6 +442,54 @@ def test_classes_that_can_be_hashed_may_be_in_sets() -> None:
     assert binds_user_code(form)  # hashing an object may
 
 
+@pytest.mark.parametrize(
+    ("annotation", "keywords"),
+    [
+        (int, {"minimum": 2, "maximum": 5, "exclusiveMinimum": 2, "exclusiveMaximum": 5}),
+        (str, {"minLength": 2, "maxLength": 5}),
+        (list[int], {"minItems": 2, "maxItems": 5}),
+        (dict[str, int], {"minProperties": 2, "maxProperties": 5}),
+    ],
+    ids=str,
+)
+def test_narrower_of_two_bounds_holds(annotation: Any, keywords: dict[str, int]) -> None:
+    wide: Any = bounded(min_length=1, max_length=9)
+    tight: Any = bounded(min_length=2, max_length=5)
+    if annotation is int:
+        wide, tight = bounded(ge=1, le=9, gt=1, lt=9), bounded(ge=2, le=5, gt=2, lt=5)
+
+    for first, second in ((wide, tight), (tight, wide), (tight, tight)):
+        written = schema(Annotated[Annotated[annotation, first], second])
+        assert {keyword: written[keyword] for keyword in keywords} == keywords
+
+
+class Settled(pydantic.BaseModel, frozen=True):
+    value: int
+
+
+def test_what_can_be_hashed_may_be_in_sets() -> None:
+    assert bind(form_of(set[JsonValue], where="test"), [1, [2]]) == Success({1, (2,)})
+    assert bind(form_of(set[JsonText], where="test"), [1]) == Success({JsonText("1")})
+    assert bind(form_of(set[frozenset[int]], where="test"), [[1]]) == Success({frozenset({1})})
+    assert bind(form_of(set[Settled], where="test"), [{"value": 1}]) == Success({Settled(value=1)})
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [set[set[int]], set[list[int]], set[dict[str, int]], set[Inner], set[JsonInput]],
+    ids=repr,
+)
+def test_what_cannot_be_hashed_may_not_be_in_sets(annotation: object) -> None:
+    with pytest.raises(UsageError, match="use a list, or items that can be hashed"):
+        form_of(annotation, where="test")
+
+
+@pytest.mark.parametrize("key", [Literal["a", 1], str | int, int], ids=repr)
+def test_what_is_no_text_can_be_no_key(key: Any) -> None:
+    with pytest.raises(UsageError, match="use str keys"):
+        form_of(types.GenericAlias(dict, (key, int)), where="test")
+
+
 def test_other_texts_can_be_keys() -> None:
     form = form_of(dict[UUID | Annotated[Decimal, describe("A price.")], int], where="test")
     value = {UUID(int=1): 1, Decimal("1.50"): 2}

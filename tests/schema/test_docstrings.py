@@ -93,6 +93,10 @@ def test_section_may_be_the_last_line() -> None:
     assert documentation_of("Args:\n\n    lonely\n").entries == ()
 
 
+def test_numpy_section_may_be_empty_at_the_end() -> None:
+    assert documentation_of("Say hello.\n\nReturns\n-------").description == "Say hello."
+
+
 def test_only_entry_may_go_on_in_the_next_line() -> None:
     documentation = documentation_of("Say hello.\n\nArgs:\n    name: Who,\n        by name.\n")
 

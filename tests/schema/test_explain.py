@@ -29,6 +29,9 @@ def faults(schema: object, value: object) -> list[tuple[str, str]]:
         ({"maximum": 3}, 3.5, "", "expected a number of at most 3, got 3.5"),
         ({"exclusiveMaximum": 3}, 3, "", "expected a number below 3, got 3"),
         ({"multipleOf": 2}, 3, "", "expected a multiple of 2, got 3"),
+        ({"minimum": 3, "multipleOf": 2}, 3, "", "expected a multiple of 2, got 3"),
+        ({"maximum": 3, "multipleOf": 2}, 3, "", "expected a multiple of 2, got 3"),
+        ({"minItems": 1, "maxItems": 1, "items": False}, [1], "/0", "expected nothing here, got 1"),
         ({"minLength": 1}, "", "", "expected at least 1 character, got 0"),
         ({"maxLength": 2}, "abc", "", "expected at most 2 characters, got 3"),
         ({"pattern": "^a"}, "b", "", 'expected a string that matches ^a, got "b"'),
@@ -83,6 +86,12 @@ def faults(schema: object, value: object) -> list[tuple[str, str]]:
             {"a": 1},
             "",
             'expected the property "b" (any value), got an object without it',
+        ),
+        (
+            {"properties": {"a": False}, "required": ["a"]},
+            {},
+            "",
+            'expected the property "a" (nothing), got an object without it',
         ),
         ({"allOf": [{"type": "null"}]}, 1, "", "expected null, got 1"),
         (
@@ -163,6 +172,12 @@ def test_as_many_properties_as_are_listed_are_all() -> None:
     [(_, message)] = faults(schema, {"x": 1})
 
     assert '"p11", got' in message
+
+
+def test_as_many_choices_as_are_listed_are_all() -> None:
+    [(_, message)] = faults({"enum": list(range(12))}, 99)
+
+    assert message == f"expected one of {', '.join(map(str, range(12)))}, got 99"
 
 
 def test_many_choices_are_not_all_listed() -> None:

@@ -40,7 +40,16 @@ from stepfold.values._json import JsonText
         ({"$ref": "#/$defs/None"}, "expected a reference to a schema"),
         ({"$ref": "#anchor"}, "expected a reference to a schema"),
         ({"$ref": "#/allOf/7", "allOf": [{}]}, "expected a reference to a schema"),
+        ({"$ref": "#/allOf/1", "allOf": [{}]}, "expected a reference to a schema"),
         ({"$ref": "#"}, "expected references that end"),
+        *(
+            ({keyword: {"$ref": "#"}}, "expected references that end")
+            for keyword in ("if", "then", "else", "not")
+        ),
+        *(
+            ({keyword: [True, {"$ref": "#"}]}, "expected references that end")
+            for keyword in ("allOf", "anyOf", "oneOf")
+        ),
         ({"items": {"$id": "inner"}}, "expected no $id within a schema"),
         (
             {

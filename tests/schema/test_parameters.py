@@ -9,8 +9,17 @@ import attrs
 import pytest
 from returns.result import Result
 
-from stepfold.schema import Parameters, bounded, describe, form_of, parameters_of
+from stepfold.schema import (
+    JsonSchemaForm,
+    Parameters,
+    bounded,
+    describe,
+    form_of,
+    parameters_of,
+    parameters_of_schema,
+)
 from stepfold.values._errors import UsageError
+from stepfold.values._json import JsonText
 from stepfold.values._outcome import Failure, Outcome, Success
 
 
@@ -133,6 +142,31 @@ def test_positional_only_parameters_come_in_order() -> None:
     assert called({"a": 1}) == (1, 2, 3, 4)
     assert called({"c": 9, "a": 1}) == (1, 2, 9, 4)
     assert called({"a": 1, "d": 7}) == (1, 2, 3, 7)
+
+
+def test_ready_schema_gives_its_value_in_one_piece() -> None:
+    def take(value: object) -> int:
+        """Take it.
+
+        Args:
+            value: What came.
+        """
+        raise NotImplementedError
+
+    class Taking:
+        """Not of the function."""
+
+        method = take
+
+    form = JsonSchemaForm(JsonText('{"type":"object","required":["a"]}'))
+    parameters = parameters_of_schema(form, take)
+
+    assert parameters.bind({"a": 1}) == Success((({"a": 1},), {}))
+    assert parameters.bind({}).failure()
+    assert parameters.description == parameters_of_schema(form, Taking().method).description
+    assert parameters.description == "Take it."
+    assert parameters.returns == form_of(int, where="result of take()")
+    assert parameters_of_schema(form, len).description == ""  # it says what len() is for
 
 
 def test_no_parameters_are_an_empty_object() -> None:

@@ -223,7 +223,7 @@ def _in_place(schema: object) -> Iterator[str]:
 def resolved(root: object, reference: str) -> object:
     """Find what `#` or `#/…` (RFC 6901 in a fragment) points at; None when there is nothing."""
     target = root
-    for token in reference[1:].split("/")[1:]:
+    for token in reference.split("/")[1:]:
         key = _unquoted(token).replace("~1", "/").replace("~0", "~")
         if is_object(target) and key in target:
             target = target[key]

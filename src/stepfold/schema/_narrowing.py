@@ -1,6 +1,7 @@
 """Bounds put on nodes, and questions about them."""
 
 from collections.abc import Mapping
+from typing import TypeVar
 
 import attrs
 
@@ -21,6 +22,8 @@ from stepfold.schema._nodes import (
     UnionNode,
     children_of,
 )
+
+N = TypeVar("N", bound=float)
 
 _NUMERIC = frozenset({"ge", "gt", "le", "lt", "multiple_of"})
 _SIZED = frozenset({"min_length", "max_length"})
@@ -44,15 +47,15 @@ def constrained(node: Node, constraint: Constraint) -> tuple[Node, frozenset[str
             patterns = () if constraint.pattern is None else (constraint.pattern,)
             return attrs.evolve(
                 node,
-                min_length=_larger_count(node.min_length, constraint.min_length),
-                max_length=_smaller_count(node.max_length, constraint.max_length),
+                min_length=_larger(node.min_length, constraint.min_length),
+                max_length=_smaller(node.max_length, constraint.max_length),
                 patterns=node.patterns + patterns,
             ), _SIZED | {"pattern"}
         case ArrayNode() | MapNode():
             return attrs.evolve(
                 node,
-                min_length=_larger_count(node.min_length, constraint.min_length),
-                max_length=_smaller_count(node.max_length, constraint.max_length),
+                min_length=_larger(node.min_length, constraint.min_length),
+                max_length=_smaller(node.max_length, constraint.max_length),
             ), _SIZED
         case DescribedNode(inner, description):
             narrowed, used = constrained(inner, constraint)
@@ -65,19 +68,11 @@ def constrained(node: Node, constraint: Constraint) -> tuple[Node, frozenset[str
             return node, frozenset()
 
 
-def _larger(one: float | None, other: float | None) -> float | None:
+def _larger(one: N | None, other: N | None) -> N | None:
     return other if one is None else one if other is None else max(one, other)
 
 
-def _smaller(one: float | None, other: float | None) -> float | None:
-    return other if one is None else one if other is None else min(one, other)
-
-
-def _larger_count(one: int | None, other: int | None) -> int | None:
-    return other if one is None else one if other is None else max(one, other)
-
-
-def _smaller_count(one: int | None, other: int | None) -> int | None:
+def _smaller(one: N | None, other: N | None) -> N | None:
     return other if one is None else one if other is None else min(one, other)
 
 

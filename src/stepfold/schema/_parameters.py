@@ -59,13 +59,11 @@ class Parameters:
         except RefusedError as refused:
             return Failure(refused.faults())
         keywords = dict(members_of(built))  # a copy, since the value itself may come back
-        return Success((self._positional(keywords) if self.positional else (), keywords))
+        return Success((self._positional(keywords), keywords))
 
     def _positional(self, keywords: dict[str, object]) -> tuple[object, ...]:
-        """Take the positional-only ones out, up to the last that was given."""
-        given = [index for index, (name, _) in enumerate(self.positional) if name in keywords]
-        count = given[-1] + 1 if given else 0
-        return tuple(keywords.pop(name, default) for name, default in self.positional[:count])
+        """Take the positional-only ones out, with the defaults of those that were not given."""
+        return tuple(keywords.pop(name, default) for name, default in self.positional)
 
 
 def parameters_of(function: object, *, skip_first: bool) -> Parameters:
