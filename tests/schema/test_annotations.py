@@ -567,6 +567,21 @@ def test_annotations_that_cannot_be_hashed_are_refused() -> None:
         form_of([int], where="test")
 
 
+def test_words_come_right_after_the_type_and_the_last_ones_count() -> None:
+    """A model reads a schema from the top, and prompts are cached by their bytes."""
+    count = Annotated[int, bounded(ge=1), describe("A count.")]
+    form = form_of(Annotated[Colour, describe("Of the car.")], where="test")
+    twice = form_of(tuple[Annotated[Point, describe("The start.")], Point], where="test")
+
+    assert form_of(count, where="test").schema.text == (
+        '{"type":"integer","description":"A count.","minimum":1}'
+    )
+    assert form.schema.text == (
+        '{"type":"string","description":"Of the car.","enum":["red","blue"]}'
+    )
+    assert '{"$ref":"#/$defs/Point","description":"The start."}' in twice.schema.text
+
+
 def test_metadata_that_cannot_be_hashed_is_no_obstacle() -> None:
     listed: Any = Annotated[int, ["a list"]]
 
