@@ -4,6 +4,7 @@ import collections
 import dataclasses
 import enum
 import typing
+from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from types import MappingProxyType
@@ -111,6 +112,7 @@ class Raising(collections.UserDict[str, int]):
         (collections.deque([1]), "[1]"),
         ({3, 1, 2}, "[1,2,3]"),
         (frozenset({"b", "a"}), '["a","b"]'),
+        ({10, 9, "a", None}, '["a",10,9,null]'),
         ({"a": 1, "b": None}, '{"a":1,"b":null}'),
         ({1: "a", Colour.RED: "b", date(1, 1, 1): "c"}, '{"1":"a","red":"b","0001-01-01":"c"}'),
         (MappingProxyType({"a": 1}), '{"a":1}'),
@@ -180,5 +182,20 @@ def test_what_has_no_json_form_is_a_fault(value: object, pointer: str, words: st
     assert words in fault.message
 
 
-def test_nesting_up_to_the_bound_is_fine() -> None:
-    assert isinstance(encode_result(nested(64)), Success)
+@attrs.frozen
+class Nested:
+    inner: object
+
+
+@pytest.mark.parametrize(
+    "within",
+    [lambda it: [it], lambda it: {"a": it}, lambda it: frozenset({it}), Nested],
+    ids=["list", "dict", "set", "attrs"],
+)
+def test_nesting_up_to_the_bound_is_fine(within: Callable[[object], object]) -> None:
+    value: object = 1
+    for _ in range(64):
+        value = within(value)
+
+    assert isinstance(encode_result(value), Success)
+    assert "nesting of at most 64" in encode_result(within(value)).failure().message
