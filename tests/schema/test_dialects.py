@@ -112,6 +112,12 @@ def test_openai_wants_every_property_and_gets_nulls() -> None:
     )
 
 
+def test_openai_takes_values_for_a_type() -> None:
+    schema = closed(a={"enum": ["x"]}, b={"const": 1})
+
+    assert translated(schema, "openai-strict") == (schema, ())
+
+
 def test_openai_optional_unions_get_one_more_member() -> None:
     schema = {
         "type": "object",
@@ -284,6 +290,7 @@ def test_google_takes_ready_schemas_apart() -> None:
             "f": {"anyOf": [{"$ref": "#/$defs/F"}, {"type": "null"}]},
             "g": True,
             "h": {"enum": ["x", 1]},
+            "j": {"type": "string", "format": "email"},
             "i": {"oneOf": [{"minimum": 1}], "anyOf": [{"type": "integer"}]},
         },
         "$defs": {"F": {"type": "string"}},
@@ -299,6 +306,7 @@ def test_google_takes_ready_schemas_apart() -> None:
         "f": {"anyOf": [{"type": "string"}], "nullable": True},
         "g": {},
         "h": {"description": 'one of ["x",1]'},
+        "j": {"type": "string"},
         "i": {"anyOf": [{"type": "integer"}]},
     }
     assert dropped == (

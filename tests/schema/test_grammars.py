@@ -98,6 +98,11 @@ def test_durations_beyond_the_grammar_are_not_written() -> None:
     assert written_duration(timedelta(days=99_999_999, seconds=1)) == "P99999999DT1S"
     assert written_duration(timedelta(days=100_000_000)) is None
     assert written_duration(timedelta.min) is None
+    assert written_duration(timedelta.max) is None
+
+
+def test_no_time_at_all_has_no_sign() -> None:
+    assert written_duration(timedelta(0)) == "PT0S"
 
 
 @pytest.mark.parametrize("sign", ["", "-"])

@@ -101,6 +101,8 @@ def test_input_of_a_tool_must_be_an_object() -> None:
         UsageError, match=r"^x: expected the schema of an object, got type \"array\""
     ):
         object_form_of(JsonText('{"type":"array"}'), where="x")
+    with pytest.raises(UsageError, match=r"^x: JSON Schema at '/type'"):
+        object_form_of(JsonText('{"type":"text"}'), where="x")
     with pytest.raises(UsageError, match="got type null"):
         require_object(JsonSchemaForm(JsonText("true")), where="x")
 
@@ -111,3 +113,5 @@ def test_schema_may_be_a_dict() -> None:
     assert form == JsonSchemaForm(JsonText('{"type":"object","required":["a"]}'))
     with pytest.raises(UsageError, match=r"^here: expected a JSON Schema, got a value that is not"):
         JsonSchemaForm.of({"const": object()}, where="here")
+    with pytest.raises(UsageError, match=r"^JsonSchemaForm: expected a JSON Schema"):
+        JsonSchemaForm.of({"const": object()})

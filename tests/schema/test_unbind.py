@@ -33,6 +33,15 @@ class Weird(enum.Enum):
     NAN = float("nan")
 
 
+class Mixed(enum.Enum):
+    TEXT = "text"
+    PAIR = (0, 0)
+
+
+class Ratio(enum.Enum):
+    HALF = 0.5
+
+
 class Flags(enum.Flag):
     A = 1
     B = 2
@@ -99,6 +108,8 @@ class Raising(collections.UserDict[str, int]):
         (Colour.RED, '"red"'),
         (Shape.POINT, '"POINT"'),
         (Weird.NAN, '"NAN"'),
+        (Mixed.TEXT, '"TEXT"'),
+        (Ratio.HALF, "0.5"),
         (Flags.A, "1"),
         (b"hi", '"aGk="'),
         (bytearray(b"hi"), '"aGk="'),
@@ -161,6 +172,7 @@ def cyclic() -> object:
         (timedelta.max, "", "a timedelta with a JSON form"),
         ({None: 1}, "", "keys of type str, got None"),
         ({True: 1}, "", "keys of type str, got True"),
+        ({1.5: 1}, "", "keys of type str, got 1.5"),
         ({(1, 2): 1}, "", "keys of type str, got tuple"),
         ({1: "a", "1": "b"}, "", "keys that differ as text, got '1' twice"),
         (range(3), "", "got range"),

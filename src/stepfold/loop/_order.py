@@ -19,9 +19,10 @@ def offered(
     names = [name for name in tools if active is None or name in active]
     if order is not None:
         listed = [name for name in dict.fromkeys(order) if name in names]
-        names = listed + sorted((name for name in names if name not in listed), key=_code_units)
+        names = listed + sorted((name for name in names if name not in listed), key=code_units)
     return {name: tools[name] for name in names}
 
 
-def _code_units(name: str) -> bytes:
-    return name.encode("utf-16-be", "surrogatepass")
+def code_units(text: str) -> bytes:
+    """What JavaScript compares texts by: their UTF-16 code units."""
+    return text.encode("utf-16-be", "surrogatepass")

@@ -21,6 +21,7 @@ from typing import Final, NoReturn, final
 
 from typing_extensions import TypeIs, override
 
+from stepfold.loop._order import code_units
 from stepfold.values import UsageError
 
 _VERSION: Final = "ai-sdk-tool-approval-v1"
@@ -122,7 +123,7 @@ def javascript_json(value: object) -> str:
     if isinstance(value, float):
         return _number(value)
     if _is_mapping(value):
-        members = sorted(value.items(), key=lambda member: _code_units(member[0]))
+        members = sorted(value.items(), key=lambda member: code_units(member[0]))
         return "{" + ",".join(f"{_text(k)}:{javascript_json(v)}" for k, v in members) + "}"
     if _is_list(value):
         return "[" + ",".join(map(javascript_json, value)) + "]"
@@ -135,10 +136,6 @@ def _is_mapping(value: object) -> TypeIs[Mapping[str, object]]:
 
 def _is_list(value: object) -> TypeIs[Iterable[object]]:
     return isinstance(value, list)
-
-
-def _code_units(text: str) -> bytes:
-    return text.encode("utf-16-be", "surrogatepass")
 
 
 _lone = re.compile("[\ud800-\udfff]")

@@ -72,7 +72,7 @@ def shown(value: object) -> str:
 def nearest(name: str, names: Iterable[str]) -> str | None:
     """The one of these names that was meant, if one is close; letter case does not count."""
     known = {one[:_MOST_SHOWN].casefold(): one for one in names}
-    found = get_close_matches(name[:_MOST_SHOWN].casefold(), known, 1)
+    found = get_close_matches(name[:_MOST_SHOWN].casefold(), known)
     return known[found[0]] if found else None
 
 

@@ -76,7 +76,9 @@ class Grammar:
 
 def _timedelta(text: str) -> timedelta:
     match = _duration.fullmatch(text)
-    sign, weeks, days, hours, minutes, seconds, fraction = match.groups() if match else ("",) * 7
+    sign, weeks, days, hours, minutes, seconds, fraction = (
+        match.groups() if match else ("",) * _duration.groups
+    )
     micros = int((fraction or "").ljust(6, "0"))
     span = timedelta(
         days=int(days or 0) + 7 * int(weeks or 0),
@@ -93,7 +95,7 @@ def _time(text: str) -> time:
 def written_duration(span: timedelta) -> str | None:
     """Write a duration as days and seconds; None beyond 99,999,999 days either way."""
     sign = "-" if span < timedelta(0) else ""
-    span = abs(span) if span > timedelta.min else timedelta.max
+    span = abs(span)
     if span.days > MOST_DAYS:
         return None
     hours, rest = divmod(span.seconds, 3600)

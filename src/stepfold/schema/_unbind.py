@@ -7,7 +7,7 @@ guess by `repr`; nesting is bounded like that of documents from outside, which a
 import base64
 import enum
 from collections.abc import Mapping
-from datetime import date, datetime, time, timedelta
+from datetime import date, time, timedelta
 from decimal import Decimal
 from typing import final
 from uuid import UUID
@@ -138,7 +138,7 @@ def _scalar(value: object, pointer: str) -> object:
         return int(value)
     if isinstance(value, bytes | bytearray):
         return base64.b64encode(value).decode("ascii")
-    if isinstance(value, datetime | date | time):
+    if isinstance(value, date | time):
         return value.isoformat()
     if isinstance(value, UUID):
         return str(value)
@@ -156,7 +156,7 @@ def wire_of_member(member: enum.Enum) -> object:
     The values of the enum where all of them are JSON scalars, else the names.
     """
     values: list[object] = [one.value for one in type(member)]
-    if all(_is_wire(value) for value in values) and _is_wire(member.value):
+    if all(map(_is_wire, values)):
         return member.value
     return member.name
 
