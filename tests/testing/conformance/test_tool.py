@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import sys
 import threading
 import time
 from collections.abc import AsyncIterator
@@ -11,10 +12,11 @@ import anyio
 import anyio.lowlevel
 import pytest
 from attrs import field, frozen
+from hypothesis import strategies as st
 
 import stepfold as sf
 from stepfold.schema import bounded
-from stepfold.testing.conformance import _watched, check_tool
+from stepfold.testing.conformance import _drawn, _tool, _watched, check_tool
 
 NUMBERS = itertools.count()
 RELEASED = threading.Event()
@@ -136,6 +138,7 @@ def test_every_planted_fault_is_found(fault: str, monkeypatch: pytest.MonkeyPatc
     RELEASED.clear()
     if fault == "does not end":
         monkeypatch.setattr(_watched, "PATIENCE", 0.3)
+    monkeypatch.setattr(_tool, "RUNNING", 1.0)  # some of them are slow
 
     try:
         with pytest.raises(AssertionError, match=law):
@@ -160,7 +163,7 @@ def measure(city: str, days: Annotated[int, bounded(ge=1, le=7)] = 1) -> dict[st
 
 
 @sf.tool
-async def counted(n: int) -> AsyncIterator[str]:
+async def counted(n: Annotated[int, bounded(ge=0, le=9)]) -> AsyncIterator[str]:
     """Count, and tell each number."""
     for number in range(n + 2):
         await anyio.lowlevel.checkpoint()
@@ -199,8 +202,144 @@ def unit(context: sf.ToolContext[Deps]) -> str:
 @pytest.mark.parametrize(
     "tool", [measure, counted, slow, failing, raising], ids=lambda tool: tool.name
 )
-def test_nothing_is_found_in_what_is_sound(tool: sf.AnyTool[object, object]) -> None:
+def test_nothing_is_found_in_what_is_sound(
+    tool: sf.AnyTool[object, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_tool, "RUNNING", 1.0)
     check_tool(tool, execute=True, backends=["asyncio", "trio"])
+
+
+# --- drawn arguments --------------------------------------------------------------------------
+
+
+def _stamped(word: str) -> str:
+    return word if word.isascii() else f"{word}-{next(NUMBERS)}"
+
+
+@frozen
+class Stamp:
+    word: str = field(converter=_stamped)
+
+
+@sf.tool
+def stamped(stamp: Stamp) -> str:
+    """Convert what is not ASCII otherwise each time."""
+    return stamp.word
+
+
+@sf.tool
+def rooted(number: int) -> complex | float:
+    """Give what has no JSON form, for a number below zero."""
+    return number**0.5
+
+
+@sf.tool
+def emptied(words: list[str]) -> str:
+    """End the process where there is nothing to do."""
+    return words[0] if words else sys.exit("nothing to do")
+
+
+def _lined(line: str) -> sf.TextOutput:
+    if len(line) > 80:
+        raise ValueError(len(line))
+    return sf.TextOutput(line)
+
+
+@sf.tool(to_model_output=_lined)
+def lined(line: str) -> str:
+    """Show a line to the model, if it is not too long."""
+    return line
+
+
+@sf.tool(idempotent=True)
+def booked(seats: int, note: str | None = None) -> int:
+    """Book anew each time that there is a note."""
+    return seats if note is None else next(NUMBERS)
+
+
+SOME_FAIL: dict[str, tuple[sf.AnyTool[object, object], str]] = {
+    "not ASCII": (stamped, 'call:  {"stamp": {"word": "\x80"}}'),
+    "negative": (rooted, 'call: {"number": -1}'),
+    "empty": (emptied, 'call: {"words": []}'),
+    "long": (lined, f'call: {{"line": "{"0" * 81}"}}'),
+    "with an option": (booked, 'call:  {"seats": 0, "note": ""}'),
+}
+
+
+@pytest.mark.parametrize("kind", SOME_FAIL)
+def test_the_smallest_call_that_breaks_a_law_is_told(kind: str) -> None:
+    tool, told = SOME_FAIL[kind]
+
+    with pytest.raises(AssertionError) as raised:
+        check_tool(tool, execute=True)
+
+    assert str(raised.value).split("\n")[1].strip() == told
+
+
+@sf.tool(idempotent=True)
+def sound(words: list[str], number: int, stamp: str | None = None) -> list[str]:
+    """Do the same as they all, soundly."""
+    return [*words, str(abs(number) ** 0.5), (stamp or "")[:80]]
+
+
+def test_nothing_is_found_in_what_is_sound_for_every_call() -> None:
+    check_tool(sound, execute=True)
+
+
+def test_what_is_bound_otherwise_is_found_without_running_anything() -> None:
+    with pytest.raises(AssertionError, match="stamped: arguments are bound alike each time"):
+        check_tool(stamped)
+
+
+def test_arguments_may_be_drawn_by_a_strategy() -> None:
+    seen: set[str] = set()
+
+    @sf.tool
+    def note(city: str) -> None:
+        """Note a city."""
+        seen.add(city)
+
+    check_tool(note, arguments=st.just({"city": "Ålesund"}), execute=True)
+    assert "Ålesund" in seen
+    with pytest.raises(AssertionError, match="note: a tool accepts its arguments"):
+        check_tool(note, arguments=st.just({"city": 3}))
+
+
+def test_no_more_is_run_than_asked_for() -> None:
+    seen: list[str] = []
+
+    @sf.tool
+    def note(city: str) -> None:
+        """Note a city."""
+        seen.append(city)
+
+    check_tool(note, execute=True, examples=12)
+    assert len(seen) <= 3
+    seen.clear()
+    check_tool(note, arguments=[{"city": "Oslo"}], execute=True, examples=0)
+    assert seen == ["Oslo"]
+
+
+def test_one_simple_call_needs_no_hypothesis(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_drawn, "find_spec", lambda _: None)
+    check_tool(measure, execute=True, examples=0)
+
+    with pytest.raises(sf.UsageError, match="check_tool: expected hypothesis"):
+        check_tool(measure)
+
+
+def test_what_cannot_be_drawn_is_asked_for() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"code": {"type": "string", "pattern": "^[a-z]{40}$", "maxLength": 3}},
+        "required": ["code"],
+    }
+    locked = sf.dynamic_tool(
+        name="locked", description="Open a lock.", input_schema=schema, execute=lambda _, __: None
+    )
+
+    with pytest.raises(sf.UsageError, match="found no arguments that locked accepts; give some"):
+        check_tool(locked)
 
 
 def test_a_tool_gets_its_deps() -> None:

@@ -1,5 +1,6 @@
 """Checks on drawn values: hypothesis finds what breaks a law, and makes it small."""
 
+import math
 import time
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -15,6 +16,9 @@ T = TypeVar("T")
 
 SHRINKING: Final = 10.0
 """For how many seconds values that fail are made smaller; those that pass do not count."""
+
+RUNNING: Final = 10.0
+"""For how many seconds users' code is run on drawn values; after that no more are drawn."""
 
 
 def require_hypothesis(check: str) -> None:
@@ -36,19 +40,22 @@ def hold(
     drawn: "SearchStrategy[T]",
     *,
     examples: int,
-    lacking: str = "nothing was drawn to try the laws on",
+    seconds: float = math.inf,
+    lacking: str | None = None,
 ) -> None:
-    """Try a check on drawn values, always the same ones.
+    """Try a check on drawn values, always the same ones, until `seconds` are over.
+
+    Where there is no value to be drawn, it is an error if something is said to be `lacking`.
 
     Raises:
         LawBroken: it fails on some, and the text is that of the smallest; or it fails on some and
             not when it is tried again.
-        UsageError: there is no value to be drawn; it says what is `lacking`.
+        UsageError: there is no value to be drawn; the text says what is `lacking`.
     """
     from hypothesis import HealthCheck, Phase, given, settings
     from hypothesis.errors import Flaky, Unsatisfiable
 
-    failing = _Failing(findings, check)
+    failing = _Failing(findings, check, seconds)
 
     def held(value: T) -> None:
         broken = failing.on(value)
@@ -77,7 +84,8 @@ def hold(
     except Flaky:
         raise failing.told() from None
     except Unsatisfiable:
-        raise UsageError(lacking) from None
+        if lacking is not None:
+            raise UsageError(lacking) from None
 
 
 @final
@@ -86,18 +94,18 @@ class _Failing(Generic[T]):
 
     What takes long to fail would take for ever to be made small. After `SHRINKING` seconds the
     values that have failed fail again without being tried, and all others are let pass: so the
-    smallest one so far is what is told.
+    smallest one so far is what is told. So are all where none has failed in `seconds`.
     """
 
-    def __init__(self, findings: Findings, check: Callable[[T], None]) -> None:
+    def __init__(self, findings: Findings, check: Callable[[T], None], seconds: float) -> None:
         self._findings: Final = findings
         self._check: Final = check
         self._failed: Final[dict[str, LawBroken]] = {}
-        self._took = 0.0
+        self._left = seconds
 
     def on(self, value: T) -> LawBroken | None:
         """Try it on a value."""
-        if self._took > SHRINKING:
+        if self._left < 0:
             return self._failed.get(repr(value))
         self._findings.count()
         began = time.monotonic()
@@ -105,15 +113,19 @@ class _Failing(Generic[T]):
             with self._findings.trying():
                 self._check(value)
         except LawBroken as broken:
-            self._took += time.monotonic() - began
+            if not self._failed:
+                self._left = SHRINKING
+            self._left -= time.monotonic() - began
             self._failed[repr(value)] = broken
             return broken
+        if not self._failed:
+            self._left -= time.monotonic() - began
         return None
 
     def told(self) -> LawBroken:
         """How it failed, where it did not when it was tried once more."""
         broken = [*self._failed.values()][-1]
-        if self._took > SHRINKING:
+        if self._left < 0:
             return _told_again(broken)
         again = "again: it did otherwise when it was tried once more"
         return _told_again(broken, f"{broken.counter_example}\n{again}")

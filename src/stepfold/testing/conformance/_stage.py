@@ -10,7 +10,7 @@ from stepfold.pipeline import Stage, StageCrashed, identity
 from stepfold.schema import Form, bind, schema_of
 from stepfold.testing import laws
 from stepfold.testing.conformance import _watched
-from stepfold.testing.conformance._drawn import hold, require_hypothesis
+from stepfold.testing.conformance._drawn import RUNNING, hold, require_hypothesis
 from stepfold.testing.conformance._findings import Findings, StatedLaw, break_law, findings_on
 from stepfold.testing.conformance._watched import (
     Ended,
@@ -101,7 +101,8 @@ def check_stage(
         stage: What `stage`, `pure`, an agent's `stage` and the combinators make.
         given: What it is run on: a list of inputs, or a strategy of hypothesis that draws them.
         execute: Whether it may be run on inputs from its annotation as well.
-        examples: How many inputs are drawn; on a pure stage each means two runs.
+        examples: How many inputs are drawn, for ten seconds of running at most; on a pure stage
+            each means two runs.
         is_pure: Whether its outcome depends on its input alone.
         is_kept: Whether it is to be kept in a journal.
         backends: The event loops on which it is run: `asyncio`, `trio`.
@@ -133,10 +134,12 @@ def check_stage(
             with findings.trying():
                 tried(value)
     if drawn is not None and examples:
-        lacking = "check_stage: found no input to run it on; give some, given=[…]"
-        hold(findings, trial.is_run_on, drawn, examples=examples, lacking=lacking)
-        few = min(examples, _CLOSELY)
-        hold(findings, trial.is_looked_at_closely, drawn, examples=few, lacking=lacking)
+        lacking = None if listed else "check_stage: found no input to run it on; give some, given=…"
+        for tried, budget in (
+            (trial.is_run_on, examples),
+            (trial.is_looked_at_closely, min(examples, _CLOSELY)),
+        ):
+            hold(findings, tried, drawn, examples=budget, seconds=RUNNING, lacking=lacking)
 
 
 def _inputs(

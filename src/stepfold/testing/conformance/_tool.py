@@ -2,178 +2,298 @@
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping, Sequence
-from typing import Final, Never, cast, final
+from typing import TYPE_CHECKING, Final, Never, TypeAlias, cast, final
 
 from typing_extensions import TypeIs
 
 from stepfold.schema import Faults, encode_result
 from stepfold.shell import AnyTool, ToolContext
 from stepfold.testing.conformance import _watched
-from stepfold.testing.conformance._drawn import broken
-from stepfold.testing.conformance._watched import Ended, Work, cancelled, was_late, watched
+from stepfold.testing.conformance._drawn import RUNNING, hold, require_hypothesis
+from stepfold.testing.conformance._findings import Findings, StatedLaw, break_law, findings_on
+from stepfold.testing.conformance._watched import (
+    Ended,
+    Work,
+    cancelled,
+    for_sure,
+    was_blocked,
+    was_late,
+    watched,
+)
 from stepfold.testing.exploration import sample_arguments
 from stepfold.values import Failure, JsonText, Outcome, Success, UsageError
 
-_NONE_GIVEN: Final[Sequence[Mapping[str, object]]] = ()
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+_Arguments: TypeAlias = Mapping[str, object]
+_NONE_GIVEN: Final[Sequence[_Arguments]] = ()
 _ASYNCIO: Final = ("asyncio",)
 _RAISED: Final = "it raised "
+_RUN_ONE_IN: Final = 4
+_CLOSELY: Final = 5
+
+_TOLD: Final = StatedLaw("a tool tells the model what it does", "no docstring and no description")
+_ACCEPTS: Final = StatedLaw(
+    "a tool accepts its arguments", "arguments that are given and that its schema excludes"
+)
+_BINDS: Final = StatedLaw(
+    "arguments are bound alike each time", "a converter that counts; a validator with a clock"
+)
+_ENDS: Final = StatedLaw("a tool ends", "waiting for what never comes")
+_RETURNS: Final = StatedLaw("a tool returns, or raises an Exception", "`sys.exit()`")
+_JSON: Final = StatedLaw(
+    "what a tool returns has a JSON form, preliminary results included", "a file handle; NaN"
+)
+_SHOWN: Final = StatedLaw(
+    "what a tool returns can be shown to the model", "a `to_model_output` that raises"
+)
+_IDEMPOTENT: Final = StatedLaw(
+    "an idempotent tool gives the same when it is run again", "a counter; a new id each time"
+)
+_BLOCKS: Final = StatedLaw(
+    "an async tool does not block the event loop", "a client that is not async; `time.sleep()`"
+)
+_CANCELLED: Final = StatedLaw(
+    "an async tool ends promptly when it is cancelled", "`except BaseException`"
+)
+_LOOPS: Final = StatedLaw(
+    "a tool ends alike on each event loop it is for", "`asyncio.sleep()`, on trio"
+)
+
+_OF_RUNS: Final = (*(_ENDS, _RETURNS, _JSON, _SHOWN, _IDEMPOTENT, _BLOCKS, _CANCELLED, _LOOPS),)
+TOOL_LAWS: Final = (_TOLD, _ACCEPTS, _BINDS, *_OF_RUNS)
+"""What `check_tool` asks of a tool, in the order in which it is told."""
 
 
 def check_tool(
     tool: AnyTool[Never, object],
     *,
-    arguments: Sequence[Mapping[str, object]] = _NONE_GIVEN,
+    arguments: "Sequence[_Arguments] | SearchStrategy[_Arguments]" = _NONE_GIVEN,
     deps: object = None,
     execute: bool = False,
+    examples: int = 100,
     backends: Sequence[str] = _ASYNCIO,
 ) -> None:
     """Check a tool against what a model, a run and a journal need of it.
 
-    It is tried with `arguments`, else with simple ones that are made from its schema. Nothing of
-    it runs but validators and converters of its arguments, unless `execute` says so. A tool passes
-    if
+    It is tried with `arguments`, and with others that hypothesis draws from its schema. The
+    smallest call that breaks a law is told. Nothing of the tool runs but validators and converters
+    of its arguments, unless `execute` says so. A tool passes if
 
-    - it tells the model what it does, and accepts the arguments;
+    - a tool tells the model what it does;
+    - a tool accepts its arguments;
     - arguments are bound alike each time;
 
-    and with `execute`, for all arguments,
+    and with `execute`
 
-    - it returns or raises an `Exception`; it does not end the process, nor claim to be cancelled;
-    - what it returns, each preliminary result included, has a JSON form, also as the model sees it;
-    - declared `idempotent`, it gives the same when it is run again;
-    - an async one does not block the event loop, and ends promptly when it is cancelled.
+    - a tool ends;
+    - a tool returns, or raises an Exception: it neither ends the process nor says that it was
+      cancelled;
+    - what a tool returns has a JSON form, preliminary results included;
+    - what a tool returns can be shown to the model;
+    - declared `idempotent`, an idempotent tool gives the same when it is run again;
+    - an async tool does not block the event loop;
+    - an async tool ends promptly when it is cancelled;
+    - a tool ends alike on each event loop it is for.
 
     Args:
         tool: What `@tool`, `client_tool` or `dynamic_tool` made.
-        arguments: What it is called with, one mapping a call.
+        arguments: What it is called with: a list of mappings, one a call, or a strategy of
+            hypothesis that draws them.
         deps: What its `ToolContext` holds.
         execute: Whether it may be run.
+        examples: How many arguments are drawn and bound. With `execute` a quarter of so many calls
+            are run, for ten seconds at most, and five more are cancelled. With 0 only `arguments`
+            are tried, or one simple call that is made without hypothesis.
         backends: The event loops on which an async one is run: `asyncio`, `trio`.
 
     Raises:
         AssertionError: one of these does not hold; the text tells the call and what came of it.
-        UsageError: this is no tool, or no arguments were found that it accepts.
+        UsageError: this is no tool; no arguments were found that it accepts; or hypothesis (the
+            extra `testing`) is missing, and `examples` is not 0.
     """
     given: object = tool
     if not _is_tool(given):
         msg = f"check_tool: expected a tool, made by @sf.tool, got {given!r:.200}"
         raise UsageError(msg)
-    trial = _Trial(tool, deps)
-    trial.is_told()
-    texts = [json.dumps(dict(one)) for one in arguments] or [sample_arguments(tool.spec)]
-    for text in texts:
-        trial.is_bound(text)
-        if execute and tool.options.executes:
-            trial.is_run_on(text, backends if tool.is_async else _ASYNCIO)
+    findings = findings_on(TOOL_LAWS)
+    execute = execute and tool.options.executes
+    trial = _Trial(tool, findings, deps, backends if tool.is_async else _ASYNCIO)
+    trial.say_what_is_left_out(is_run=execute)
+    with findings.trying(_TOLD):
+        trial.is_told()
+    listed = [_text(one) for one in arguments] if isinstance(arguments, Sequence) else []
+    if not listed and not examples:
+        listed = [sample_arguments(tool.spec)]
+    attempts = (trial.is_bound, *((trial.is_run_on, trial.is_cancelled_on) if execute else ()))
+    for text in listed:
+        findings.count()
+        for attempt in attempts:
+            with findings.trying():
+                attempt(text)
+    if examples:
+        drawn = _drawn_for(tool, arguments)
+        lacking = f"check_tool: found no arguments that {tool.name} accepts; give some, arguments=…"
+        budgets = (examples, -(-examples // _RUN_ONE_IN), min(examples, _CLOSELY))
+        for attempt, budget in zip(attempts, budgets, strict=False):
+            hold(
+                findings,
+                attempt,
+                drawn,
+                examples=budget,
+                seconds=RUNNING,
+                lacking=None if listed else lacking,
+            )
+
+
+def _drawn_for(tool: AnyTool[Never, object], arguments: object) -> "SearchStrategy[str]":
+    """Calls that keep to the schema of a tool, and those that the user draws.
+
+    Raises:
+        UsageError: hypothesis is missing.
+    """
+    require_hypothesis("check_tool")
+    from stepfold.testing.strategies import schema_documents
+
+    documents = schema_documents(schema=tool.spec.definition.input_schema)
+    if not isinstance(arguments, Sequence):
+        documents |= cast("SearchStrategy[object]", arguments)
+    return documents.map(_text)
+
+
+def _text(arguments: object) -> str:
+    return json.dumps(arguments, ensure_ascii=False, default=dict)
 
 
 @final
 class _Trial:
     """A tool, and the calls that are tried."""
 
-    def __init__(self, tool: AnyTool[Never, object], deps: object) -> None:
+    def __init__(
+        self,
+        tool: AnyTool[Never, object],
+        findings: Findings,
+        deps: object,
+        backends: Sequence[str],
+    ) -> None:
         self._tool: Final = tool
+        self._findings: Final = findings
         self._deps: Final = deps
+        self._backends: Final = backends
+
+    def say_what_is_left_out(self, *, is_run: bool) -> None:
+        """Tell which laws are not tried on this tool, and why."""
+        leave_out = self._findings.leave_out
+        leave_out("its validators refuse all that was drawn: give arguments=[…]", *_OF_RUNS)
+        if not is_run:
+            leave_out("say execute=True", *_OF_RUNS)
+        if not self._tool.options.idempotent:
+            leave_out("it is not declared idempotent", _IDEMPOTENT)
+        if len(self._backends) < 2:
+            leave_out('say backends=["asyncio", "trio"]', _LOOPS)
+        if not self._tool.is_async:
+            leave_out("it is a plain function, which runs in a thread", _BLOCKS, _CANCELLED, _LOOPS)
+        if not self._tool.options.executes:
+            leave_out("it is run elsewhere", *_OF_RUNS)
 
     def is_told(self) -> None:
         """A model that is told nothing of a tool cannot know when to call it."""
         if not self._tool.description.strip():
             self._broken(
-                "a tool tells the model what it does",
+                _TOLD,
                 came="an empty description",
                 remedy="write a docstring, or give a description",
             )
 
     def is_bound(self, text: str) -> None:
         """The arguments are accepted, and bound alike each time."""
+        self._findings.tries(_ACCEPTS)
         faults = self._tool.spec.check(json.loads(text))
         if faults:
-            self._broken("a tool accepts its arguments", call=text, came=f"{faults[0]}")
+            self._broken(_ACCEPTS, call=text, came=f"{faults[0]}")
+        self._findings.tries(_BINDS)
         first, again = self._bound(text), self._bound(text)
         if first != again:
-            self._broken(
-                "arguments are bound alike each time",
-                call=text,
-                first=f"{first!r:.300}",
-                then=f"{again!r:.300}",
-            )
+            self._broken(_BINDS, call=text, first=f"{first!r:.300}", then=f"{again!r:.300}")
 
-    def is_run_on(self, text: str, backends: Sequence[str]) -> None:
+    def is_run_on(self, text: str) -> None:
         """It ends as it must, on each event loop alike."""
         if isinstance(self._bound(text), Failure):
             return  # its validators refuse the call, and the model is told
-        came = {where: self._is_run(text, where) for where in backends}
-        fails = {where: told for where, told in came.items() if told.startswith(_RAISED)}
+        came = {where: self._is_run(text, where) for where in self._backends}
+        if len(came) > 1:
+            self._findings.tries(_LOOPS)
+        fails = [told for told in came.values() if told.startswith(_RAISED)]
         if fails and len(fails) < len(came):
-            self._broken(
-                "a tool ends alike on each event loop it is for",
-                call=text,
-                **{f"on {where}": told for where, told in came.items()},
-            )
+            told = {f"on {where}": told for where, told in came.items()}
+            self._broken(_LOOPS, call=text, **told)
 
     def _is_run(self, text: str, where: str) -> str:
         first = self._run(text, where)
         if self._tool.options.idempotent:
-            again = self._run(text, where)
-            if first != again:
-                self._broken(
-                    "an idempotent tool gives the same when it is run again",
-                    call=text,
-                    first=first,
-                    then=again,
-                )
-        if self._tool.is_async:
-            self._is_cancelled(text, where)
+            with self._findings.trying(_IDEMPOTENT):
+                again = self._run(text, where)
+                if first != again:
+                    self._broken(_IDEMPOTENT, call=text, first=first, then=again)
         return first
 
     def _run(self, text: str, where: str) -> str:
         """Run it once, and give what came of it, in words."""
-        ended = self._ended(text, where, lambda: self._called(text))
+
+        def once() -> Ended:
+            return self._ended(text, where, lambda: self._called(text))
+
+        ended = once()
         if ended.error is not None:
             return f"{_RAISED}{type(ended.error).__name__}: {ended.error}"
-        if ended.blocked > _watched.BLOCKED and self._tool.is_async:
+        if self._tool.is_async and _BLOCKS not in self._findings.known:
+            self._findings.tries(_BLOCKS)
+            self._does_not_block(text, for_sure(ended, once, was_blocked))
+        with self._findings.trying(_SHOWN):
+            if ended.results and not isinstance(ended.results[-1], Failure):
+                self._is_shown(text, _value(ended.results[-1]))
+        self._findings.tries(_JSON)
+        documents = [self._encoded(text, _value(result)) for result in ended.results]
+        return documents[-1].text if documents else "null"
+
+    def _does_not_block(self, text: str, blocked: float) -> None:
+        if blocked:
             self._broken(
-                "an async tool does not block the event loop",
+                _BLOCKS,
                 call=text,
-                came=f"nothing else ran for {ended.blocked:.1f} seconds",
+                came=f"nothing else ran for {blocked:.1f} seconds",
                 remedy="await what takes long, or make it a plain function",
             )
-        documents = [self._encoded(text, _value(result)) for result in ended.results]
-        if ended.results and not isinstance(ended.results[-1], Failure):
-            self._is_shown(text, _value(ended.results[-1]))
-        return documents[-1].text if documents else "null"
 
     def _is_shown(self, text: str, given: object) -> None:
         try:
             self._tool.show(given)
         except Exception as error:  # noqa: BLE001 - whatever it raises is what is told
-            self._broken(
-                "what a tool returns can be shown to the model",
-                call=text,
-                came=f"to_model_output raised {type(error).__name__}: {error}",
-            )
+            came = f"to_model_output raised {type(error).__name__}: {error}"
+            self._broken(_SHOWN, call=text, came=came)
 
     def _encoded(self, text: str, given: object) -> JsonText:
         encoded = encode_result(given)
         if isinstance(encoded, Failure):
             fault = encoded.failure()
-            self._broken(
-                "what a tool returns has a JSON form",
-                call=text,
-                came=f"{fault.pointer or 'the result'}: {fault.message}",
-            )
+            self._broken(_JSON, call=text, came=f"{fault.pointer or 'the result'}: {fault.message}")
         return encoded.unwrap()
 
-    def _is_cancelled(self, text: str, where: str) -> None:
-        ended = self._ended(text, where, cancelled(lambda: self._called(text)))
-        late = was_late(ended)
-        if late:
-            self._broken(
-                "an async tool ends promptly when it is cancelled",
-                call=text,
-                came=f"it went on for {late:.1f} seconds",
-                on=where,
-            )
+    def is_cancelled_on(self, text: str) -> None:
+        """An async one ends soon after it is told to."""
+        if not self._tool.is_async or isinstance(self._bound(text), Failure):
+            return
+        self._findings.tries(_CANCELLED)
+        for where in self._backends:
+
+            def once(at: str = where) -> Ended:
+                return self._ended(text, at, cancelled(lambda: self._called(text)))
+
+            late = for_sure(once(), once, was_late)
+            if late:
+                came = f"it went on for {late:.1f} seconds"
+                self._broken(_CANCELLED, call=text, came=came, on=where)
 
     async def _called(self, text: str) -> Sequence[object]:
         """Call the function, and give its results: one, or several of which the last counts."""
@@ -195,25 +315,18 @@ class _Trial:
 
     def _ended(self, text: str, where: str, work: Work) -> Ended:
         """Run something to its end."""
+        self._findings.tries(_ENDS, _RETURNS)
         ended = watched(work, where)
         if ended is None:
-            self._broken(
-                "a tool ends",
-                call=text,
-                came=f"it had not ended after {_watched.PATIENCE:g} seconds",
-                on=where,
-            )
+            came = f"it had not ended after {_watched.PATIENCE:g} seconds"
+            self._broken(_ENDS, call=text, came=came, on=where)
         if ended.error is not None and not isinstance(ended.error, Exception):
-            self._broken(
-                "a tool returns, or raises an Exception",
-                call=text,
-                came=f"{type(ended.error).__name__}: {ended.error}",
-                on=where,
-            )
+            came = f"{type(ended.error).__name__}: {ended.error}"
+            self._broken(_RETURNS, call=text, came=came, on=where)
         return ended
 
-    def _broken(self, law: str, **told: object) -> Never:
-        broken(f"{self._tool.name}: {law}", **told)
+    def _broken(self, law: StatedLaw, **told: object) -> Never:
+        break_law(self._tool.name, law, **told)
 
 
 def _value(given: object) -> object:
