@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import math
 import sys
 import threading
 import time
@@ -228,9 +229,9 @@ def stamped(stamp: Stamp) -> str:
 
 
 @sf.tool
-def rooted(number: int) -> complex | float:
+def rooted(number: int) -> float:
     """Give what has no JSON form, for a number below zero."""
-    return number**0.5
+    return math.nan if number < 0 else math.sqrt(number)
 
 
 @sf.tool
@@ -279,7 +280,7 @@ def test_the_smallest_call_that_breaks_a_law_is_told(kind: str) -> None:
 @sf.tool(idempotent=True)
 def sound(words: list[str], number: int, stamp: str | None = None) -> list[str]:
     """Do the same as they all, soundly."""
-    return [*words, str(abs(number) ** 0.5), (stamp or "")[:80]]
+    return [*words, str(math.sqrt(abs(number))), (stamp or "")[:80]]
 
 
 def test_nothing_is_found_in_what_is_sound_for_every_call() -> None:
