@@ -80,7 +80,7 @@ class Explanation:
 
 def explanations(path: Path = EXPLAINED) -> tuple[Explanation, ...]:
     """Read the explanations, in their order."""
-    entries = tomllib.loads(path.read_text("utf-8"))["survivor"]
+    entries = tomllib.loads(path.read_text("utf-8")).get("survivor", ())
     return tuple(
         Explanation(it["module"], it["function"], tuple(it["changes"]), it["reason"])
         for it in entries

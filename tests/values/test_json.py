@@ -253,6 +253,7 @@ def test_nesting_is_bounded_without_parsing() -> None:
 
     assert Success([[[]], [[]]]) == parse_json("[[[]],[[]]]", bounds)
     assert JsonFault("nested more than 3 deep", 3) == refusal("[[[[]]]]", bounds)
+    assert JsonFault("nested more than 3 deep", 9) == refusal("[[],[],[[[]]]]", bounds)
     assert JsonFault("nested more than 64 deep", 64) == refusal("[" * 100_000)
 
 
