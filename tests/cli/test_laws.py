@@ -1,13 +1,23 @@
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
+from stepfold.testing.conformance import (
+    CONDITION_LAWS,
+    MIDDLEWARE_LAWS,
+    STAGE_LAWS,
+    TOOL_LAWS,
+    TRANSFORM_LAWS,
+    StatedLaw,
+)
 from tests.cli._desk import Command
+from tests.docs.pages import ROOT
 
 ADDED = '''
 import stepfold as sf
+from hypothesis import strategies as st
 from stepfold.loop import Progress
 from stepfold.ports import LanguageModel
 
@@ -60,8 +70,20 @@ def brittle(number: int) -> float:
     return 1 / number
 
 
+@sf.stage
+def torn(text: str) -> str:
+    print("it ran")
+    return text.encode("ascii").decode()[7:][0] if len(text) > 3 else text
+
+
+@sf.tool
+def mute() -> None: ...
+
+
 numbers = [1, 0]
 number = 3
+drawn = st.sampled_from([1, 2, 0])
+unknown = sf.pure(lambda given: given)
 '''
 
 
@@ -79,21 +101,79 @@ def test_what_it_is_is_told_by_class_and_annotations(stepfold: Command) -> None:
     done = stepfold("laws", *targets)
 
     assert (done.code, done.err) == (0, "")
-    held = done.out.splitlines()
-    assert [line.split(":", 2)[1] for line in held] == names
-    assert all(line.startswith("held    added:") for line in held)
-    assert "it was not run (--execute)" in held[0]
+    told = [line for line in done.out.splitlines() if line.startswith("added:")]
+    assert told == [
+        "added:look, a tool",
+        "added:doubled, a stage",
+        "added:shipped, a stop condition",
+        "added:Plain, a middleware",
+        "added:smooth, a stream transform",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "laws"),
+    [
+        ("look", TOOL_LAWS),
+        ("doubled", STAGE_LAWS),
+        ("shipped", CONDITION_LAWS),
+        ("Plain", MIDDLEWARE_LAWS),
+        ("smooth", TRANSFORM_LAWS),
+    ],
+)
+def test_each_law_has_a_line_of_its_own(
+    stepfold: Command, name: str, laws: Sequence[StatedLaw]
+) -> None:
+    lines = stepfold("laws", f"added:{name}").out.splitlines()[1:-1]
+
+    assert [_status(line) in {"held", "not tried"} for line in lines] == [True] * len(laws)
+    for line, law in zip(lines, laws, strict=True):
+        assert line[13:].startswith(law.says)
+
+
+def _status(line: str) -> str:
+    return line[2:13].rstrip()
 
 
 def test_a_broken_law_is_shown_with_the_smallest_case(stepfold: Command) -> None:
     done = stepfold("laws", "added:jumped", "added:look")
 
     assert done.code == 1
-    assert done.out.startswith(
-        "broken  added:jumped\n  jumped: what stops a run stops every longer one\n"
-    )
-    assert "after 3 steps: it stops: enough" in done.out
-    assert "held    added:look" in done.out
+    law = done.out.partition("  broken     ")[2]
+    assert law.startswith("what stops a run stops every longer one\n             run: ")
+    assert "             after 3 steps: it stops: enough\n" in law
+    assert "compare with >= what only grows, or say --window" in law
+    assert "added:look, a tool" in law
+    assert done.out.splitlines()[-1] == "15 laws: 6 held, 1 broken, 8 not tried"
+
+
+def test_a_broken_law_hides_no_other(stepfold: Command) -> None:
+    done = stepfold("laws", "added:mute", "added:torn", "--execute")
+
+    told = {line[13:]: _status(line) for line in done.out.splitlines() if line.startswith("  ")}
+    assert told["a tool tells the model what it does"] == "broken"
+    assert told["a tool returns, or raises an Exception"] == "held"
+    assert told["a stage gives a value or a failure, and raises nothing"] == "broken"
+    assert told["one input has one outcome"] == "held"
+
+
+def test_what_was_not_tried_says_what_to_say(stepfold: Command) -> None:
+    targets = ("added:look", "added:doubled", "added:Plain", "added:smooth", "added:shipped")
+    left = [it for it in stepfold("laws", *targets).out.splitlines() if _status(it) == "not tried"]
+    options = ("--execute", "--kept", "--trio", "--world", "--transparent", "--lossless")
+    every = stepfold("laws", *targets, *options, "--window")
+
+    assert "  not tried  a tool ends (say --execute)" in left
+    assert "=" not in "".join(left)
+    assert [it[13:] for it in every.out.splitlines() if _status(it) == "not tried"] == [
+        "an idempotent tool gives the same when it is run again (it is not idempotent)",
+        "an async tool does not block the event loop (it is not async)",
+        "an async tool ends promptly when it is cancelled (it is not async)",
+        "a tool ends alike on each event loop it is for (it is not async)",
+        "one input has one outcome (--world says so)",
+        "an outcome does not depend on what a stage is put together with (--world says so)",
+        "what stops a run stops every longer one (--window says so)",
+    ]
 
 
 def test_a_window_is_not_asked_to_be_monotone(stepfold: Command) -> None:
@@ -108,20 +188,27 @@ def test_tools_run_only_if_that_is_asked_for(stepfold: Command) -> None:
     assert "came: SystemExit: 0" in done.out
 
 
-def test_stages_run_only_on_what_is_given(stepfold: Command) -> None:
-    alone = stepfold("laws", "added:doubled", "added:brittle")
-    run = stepfold("laws", "added:doubled", "--execute", "--given", "added:numbers")
-    broken = stepfold("laws", "added:brittle", "--execute", "--given", "added:numbers")
-    world = stepfold("laws", "added:doubled", "--execute", "--given", "added:number", "--world")
+def test_stages_run_only_if_that_is_asked_for(stepfold: Command) -> None:
+    alone = stepfold("laws", "added:doubled", "added:torn")
+    run = stepfold("laws", "added:doubled", "--execute")
+    broken = stepfold("laws", "added:torn", "--execute")
 
-    assert (alone.code, run.code, broken.code, world.code) == (0, 0, 1, 0)
+    assert (alone.code, run.code, broken.code) == (0, 0, 1)
     assert "it ran" not in alone.out
     assert "it ran" in run.out
-    assert "before or after; it was run" in run.out
-    assert broken.out.startswith(
-        "broken  added:brittle\n  brittle: a stage gives a value or a fail"
-    )
-    assert "given: 0" in broken.out
+    assert "             given: '0000'\n" in broken.out
+
+
+@pytest.mark.parametrize("given", ["numbers", "drawn"])
+def test_stages_run_on_what_is_given_besides(stepfold: Command, given: str) -> None:
+    options = ("--execute", "--given", f"added:{given}")
+    broken = stepfold("laws", "added:brittle", *options)
+    unknown = stepfold("laws", "added:unknown", "added:doubled", *options)
+    alone = stepfold("laws", "added:doubled", *options, "--examples", "1")
+
+    assert (broken.code, unknown.code, alone.code) == (1, 0, 0)
+    assert "             given: 0\n" in broken.out
+    assert 1 < alone.out.count("it ran") < 40 < unknown.out.count("it ran")
 
 
 def test_it_is_told_what_is_being_tried(stepfold: Command, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,16 +216,27 @@ def test_it_is_told_what_is_being_tried(stepfold: Command, monkeypatch: pytest.M
     monkeypatch.setattr("stepfold.cli._screen.Screen.busy", lambda _, doing: told.append(doing))
     stepfold("laws", "added:look", "added:doubled")
 
-    assert told == [
-        "1 of 2: the laws of a tool, tried on added:look",
-        "2 of 2: the laws of a stage, tried on added:doubled",
-    ]
+    assert told[0] == "1 of 2: the laws of a tool, tried on added:look"
+    assert told[1] == "1 of 2: the laws of a tool, tried on added:look, 1 times"
+    assert told[-1] == "2 of 2: the laws of a stage, tried on added:doubled"
 
 
 def test_a_kind_may_be_said(stepfold: Command) -> None:
     done = stepfold("laws", "added:untold", "--kind", "condition")
 
     assert done.code == 0
+
+
+def test_what_the_page_shows_is_what_comes(stepfold: Command, desk: Path) -> None:
+    page = (ROOT / "docs" / "how-to" / "check-what-you-add.md").read_text("utf-8")
+    command, _, shown = page.split("```console\n$ stepfold ")[1].split("```")[0].partition("\n")
+    module = "import stepfold as sf\n\n@sf.stage\ndef first_word(text: str) -> str:\n"
+    (desk / "my_stages.py").write_text(f"{module}    return text.split()[0]\n", "utf-8")
+
+    done = stepfold(*command.split())
+    sys.modules.pop("my_stages")
+
+    assert done.out.split() == shown.split()  # a terminal folds its lines
 
 
 @pytest.mark.parametrize(
@@ -150,7 +248,9 @@ def test_a_kind_may_be_said(stepfold: Command) -> None:
         (("added:look", "--kind", "gadget"), "--kind: expected one of tool, stage, condition, m"),
         (("added:number", "--kind", "condition"), "expected a plain function of Progress"),
         (("added:number", "--kind", "stage"), "expected a stage, such as @sf.stage makes, got 3"),
-        (("added:doubled", "--execute"), "--execute: expected --given MODULE:NAME"),
+        (("added:unknown", "--execute"), "laws added:unknown: check_stage: expected inputs to run"),
+        (("added:unknown", "--execute"), "give some, --given MODULE:NAME, or annotate the para"),
+        (("added:look", "--execute", "--given", "added:number"), "--given: expected a stage to b"),
         (("added:doubled", "--given", "added:number"), "--given: expected --execute beside it"),
     ],
 )

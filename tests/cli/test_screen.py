@@ -48,6 +48,22 @@ def test_a_long_line_is_left_to_the_terminal_to_wrap(capsys: pytest.CaptureFixtu
     assert capsys.readouterr().out == "word " * 300 + "\n" + "x" * 1_000 + "\n"
 
 
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_an_item_is_folded_where_it_begins_and_only_in_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, *, is_terminal: bool
+) -> None:
+    out = _Terminal() if is_terminal else io.StringIO()
+    monkeypatch.setattr(sys, "stdout", out)
+    monkeypatch.setenv("COLUMNS", "20")
+    monkeypatch.setenv("TERM", "xterm")
+    Screen().item(("held", "green"), "one  two three", indent=9)
+
+    if is_terminal:
+        assert "   one  two \n         three\n" in out.getvalue()
+    else:
+        assert out.getvalue() == "  held   one  two three\n"
+
+
 class _Terminal(io.StringIO):
     @override
     def isatty(self) -> bool:

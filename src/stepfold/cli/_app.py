@@ -1,17 +1,15 @@
 """The commands and their options; what they do is in the modules beside this one."""
 
 import sys
-from collections.abc import Callable
 from importlib.metadata import version
 from inspect import cleandoc
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from stepfold.cli._exit import exit_after
+from stepfold.cli._laws_command import LAWS_EXIT_CODES, laws
 from stepfold.cli._setup import Setup
-
-if TYPE_CHECKING:
-    from stepfold.cli._screen import Screen
 
 _EXIT_CODES = (
     "Exit codes: 0 completed, 1 failed, 2 wrong usage, 3 stopped by a condition or a limit, "
@@ -26,9 +24,6 @@ _PROTOCOL_HELP = (
     "mistral-chat, openai-chat or openai-responses."
 )
 
-_LAWS_EXIT_CODES = (
-    "Exit codes: 0 every law holds as far as it was tried, 1 a law is broken, 2 wrong usage."
-)
 _EXPLORE_EXIT_CODES = (
     "Exit codes: 0 every state was seen and is lawful, 1 a law is broken, 2 wrong usage, "
     "3 no law is broken in what was seen, and a bound was hit."
@@ -222,7 +217,7 @@ def _decode(
     """
     from stepfold.cli._decode import decode_file
 
-    _ended(lambda screen: decode_file(file, protocol, is_stream=stream, screen=screen))
+    exit_after(lambda screen: decode_file(file, protocol, is_stream=stream, screen=screen))
 
 
 @app.command("graph")
@@ -282,7 +277,7 @@ def _explore(
     """
     from stepfold.cli._explore import explore_named
 
-    _ended(
+    exit_after(
         lambda screen: explore_named(
             target,
             screen,
@@ -323,7 +318,7 @@ def _inspect(
     """Show the steps of a recorded run, or the stages of a pipeline's. Needs no program."""
     from stepfold.cli._journals import inspect_file
 
-    _ended(lambda screen: inspect_file(file, screen, shows_events=events, redacts=redact))
+    exit_after(lambda screen: inspect_file(file, screen, shows_events=events, redacts=redact))
 
 
 @app.command("replay", epilog=_JOURNAL_EXIT_CODES)
@@ -343,7 +338,7 @@ def _replay(
     """
     from stepfold.cli._journals import replay_file
 
-    _ended(lambda screen: replay_file(file, program, screen, allows_other=allow_other))
+    exit_after(lambda screen: replay_file(file, program, screen, allows_other=allow_other))
 
 
 @app.command("fork", epilog=_JOURNAL_EXIT_CODES)
@@ -365,7 +360,7 @@ def _fork(
     """
     from stepfold.cli._journals import fork_file
 
-    _ended(lambda screen: fork_file(file, program, screen, at=at, new=new))
+    exit_after(lambda screen: fork_file(file, program, screen, at=at, new=new))
 
 
 @app.command("view", epilog=_JOURNAL_EXIT_CODES)
@@ -392,7 +387,7 @@ def _view(
     """
     from stepfold.cli._journals import view_file
 
-    _ended(lambda screen: view_file(file, program, output, screen, redacts=redact))
+    exit_after(lambda screen: view_file(file, program, output, screen, redacts=redact))
 
 
 @app.command("redact", epilog=_JOURNAL_EXIT_CODES)
@@ -407,83 +402,10 @@ def _redact(
     """
     from stepfold.cli._journals import redact_file
 
-    _ended(lambda screen: redact_file(file, output, screen))
+    exit_after(lambda screen: redact_file(file, output, screen))
 
 
-@app.command("laws", epilog=_LAWS_EXIT_CODES)
-def _laws(
-    *,
-    targets: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="MODULE:NAME...",
-            help="Tools, stages, stop conditions, middleware or stream transforms of your own.",
-        ),
-    ],
-    kind: Annotated[
-        str | None,
-        typer.Option(
-            metavar="KIND",
-            help="What they are, where neither class nor annotations tell: tool, stage, "
-            "condition, middleware or transform.",
-        ),
-    ] = None,
-    execute: Annotated[
-        bool,
-        typer.Option(
-            "--execute",
-            help="Run tools with arguments from their schemas, and stages on what is --given.",
-        ),
-    ] = False,
-    given: Annotated[
-        str | None,
-        typer.Option(
-            "--given",
-            metavar="MODULE:NAME",
-            help="What stages are run on: a value, or a list of values.",
-        ),
-    ] = None,
-    window: Annotated[
-        bool,
-        typer.Option(
-            "--window",
-            help="Of stop conditions that look at the last steps alone: do not ask that what stops "
-            "a run stops every longer one.",
-        ),
-    ] = False,
-    world: Annotated[
-        bool,
-        typer.Option(
-            "--world",
-            help="Of stages that ask a model or the world: do not ask that one input has one "
-            "outcome.",
-        ),
-    ] = False,
-) -> None:
-    """Try the laws on what you add to stepfold, and show the smallest case that breaks one.
-
-    No network model is asked, and no tool or stage is run unless --execute says so.
-    """
-    from stepfold.cli._laws import Trying, try_laws
-
-    trying = Trying(kind=kind, execute=execute, window=window, world=world, given=given)
-    _ended(lambda screen: try_laws(targets, screen, trying))
-
-
-def _ended(task: "Callable[[Screen], int]") -> None:
-    """Do what a command is for, and end with its exit code; a mistake of the user's is told."""
-    from stepfold.cli._screen import OutputClosed, Screen
-    from stepfold.values import UsageError
-
-    screen = Screen()
-    try:
-        code = task(screen)
-    except UsageError as error:
-        screen.complain(str(error))
-        code = 2
-    except OutputClosed:
-        code = 1
-    raise typer.Exit(code)
+app.command("laws", epilog=LAWS_EXIT_CODES)(laws)
 
 
 def _flowing(text: str) -> str:

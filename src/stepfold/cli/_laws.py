@@ -1,8 +1,11 @@
 """`stepfold laws`: the laws, tried on what somebody has added."""
 
 import inspect
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, cast, final, get_origin, get_type_hints
+from functools import partial
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Final, TypedDict, cast, final, get_origin, get_type_hints
 
 from attrs import frozen
 
@@ -14,13 +17,19 @@ from stepfold.pipeline import Stage
 from stepfold.ports import LanguageModel, Middleware
 from stepfold.shell import AnyTool
 from stepfold.testing.conformance import (
+    LawStatus,
+    LawVerdict,
     check_middleware,
     check_stage,
     check_stop_condition,
     check_tool,
     check_transform,
+    verdicts_of,
 )
 from stepfold.values import UsageError
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
 
 _KINDS: Final = ("tool", "stage", "condition", "middleware", "transform")
 _BY_PARAMETER: Final[Mapping[object, str]] = {
@@ -28,13 +37,35 @@ _BY_PARAMETER: Final[Mapping[object, str]] = {
     LanguageModel: "middleware",
     StreamControl: "transform",
 }
-_WHAT_HOLDS: Final = {
-    "tool": "it tells what it does, and binds its arguments alike each time",
-    "stage": "it is equal to itself with identity() before or after",
-    "condition": "it is pure, and its answers are named",
-    "middleware": "what it makes of a lawful model is a lawful model",
-    "transform": "it shows a text alike wherever it was cut, and loses no end",
+_TITLES: Final = {
+    "tool": "a tool",
+    "stage": "a stage",
+    "condition": "a stop condition",
+    "middleware": "a middleware",
+    "transform": "a stream transform",
 }
+# What the checks say to a programmer, as it is said on the command line.
+_OPTIONS: Final = {
+    'backends=["asyncio", "trio"]': "--trio",
+    "execute=True": "--execute",
+    "given=[…]": "--given MODULE:NAME",
+    "given=…": "--given MODULE:NAME",
+    "is_kept=True": "--kept",
+    "is_lossless=True": "--lossless",
+    "is_monotone=False": "--window",
+    "is_pure=False": "--world",
+    "is_transparent=True": "--transparent",
+}
+_STYLES: Final[Mapping[LawStatus, str]] = {
+    "held": "bold green",
+    "broken": "bold red",
+    "not tried": "dim",
+}
+_INDENT: Final = 13
+
+
+class _Budget(TypedDict, total=False):
+    examples: int
 
 
 @final
@@ -44,13 +75,18 @@ class Trying:
 
     kind: str | None = None
     execute: bool = False
-    window: bool = False
-    world: bool = False
     given: str | None = None
+    examples: int | None = None
+    trio: bool = False
+    kept: bool = False
+    world: bool = False
+    window: bool = False
+    transparent: bool = False
+    lossless: bool = False
 
 
 def try_laws(targets: Sequence[str], screen: Screen, trying: Trying) -> int:
-    """Try the laws on each target, say which hold, and give the exit code.
+    """Try the laws on each target, say of each whether it holds, and give the exit code.
 
     Raises:
         UsageError: a name leads nowhere, or to nothing that has laws here; or a stage is to be run
@@ -63,62 +99,116 @@ def try_laws(targets: Sequence[str], screen: Screen, trying: Trying) -> int:
         raise UsageError(msg)
     found = [(target, _named(target)) for target in targets]
     kinds = [kind or _kind_of(target, thing) for target, thing in found]
-    inputs = _inputs(trying, kinds)
-    code = 0
-    for place, ((target, thing), is_a) in enumerate(zip(found, kinds, strict=True), 1):
-        screen.busy(f"{place} of {len(found)}: the laws of a {is_a}, tried on {target}")
+    _require_sense(trying, kinds)
+    checks = [
+        (target, is_a, _check(is_a, thing, trying))
+        for (target, thing), is_a in zip(found, kinds, strict=True)
+    ]
+    counts: Counter[LawStatus] = Counter()
+    for place, (target, is_a, check) in enumerate(checks, 1):
+        doing = f"{place} of {len(checks)}: the laws of {_TITLES[is_a]}, tried on {target}"
         try:
-            _check(is_a, thing, trying, inputs)
-        except AssertionError as error:
-            screen.line(("broken", "bold red"), f"  {target}")
-            screen.line(f"  {error}", hang=2)
-            code = 1
-        else:
-            screen.line(("held", "bold green"), f"    {target}: {_held(is_a, trying)}")
-        finally:
-            screen.idle()
-    return code
+            verdicts = _verdicts(check, screen, doing)
+        except UsageError as error:
+            raise UsageError(f"laws {target}: {_in_options(str(error))}") from error
+        screen.line((target, "bold"), f", {_TITLES[is_a]}")
+        for verdict in verdicts:
+            _show(verdict, screen)
+            counts[verdict.status] += 1
+    told = ", ".join(f"{counts[status]} {status}" for status in _STYLES if counts[status])
+    screen.line(f"{sum(counts.values())} laws: {told}")
+    return 1 if counts["broken"] else 0
 
 
-def _inputs(trying: Trying, kinds: Sequence[str]) -> Sequence[object]:
-    """What stages are run on, if they are to be run."""
+def _require_sense(trying: Trying, kinds: Sequence[str]) -> None:
+    """Refuse inputs that nothing would be run on.
+
+    Raises:
+        UsageError: there are such.
+    """
     if trying.given is not None and not trying.execute:
         msg = "--given: expected --execute beside it, since nothing is run without"
         raise UsageError(msg)
-    if not trying.execute or "stage" not in kinds:
-        return ()
-    if trying.given is None:
-        msg = (
-            "--execute: expected --given MODULE:NAME, what the stages are run on (a value, or a "
-            "list of values), got nothing"
-        )
+    if trying.given is not None and "stage" not in kinds:
+        msg = f"--given: expected a stage to be run on it, got {' and '.join(kinds)}"
         raise UsageError(msg)
-    given = object_named(trying.given, option="--given", example="my_stages:examples")
-    return cast("list[object]", given) if isinstance(given, list) else (given,)
 
 
-def _held(kind: str, trying: Trying) -> str:
-    held = _WHAT_HOLDS[kind]
-    if kind in {"tool", "stage"}:
-        return f"{held}; {'it was run' if trying.execute else 'it was not run (--execute)'}"
-    if kind == "condition" and not trying.window:
-        return f"{held}; what stops a run stops every longer one"
-    return held
+def _verdicts(check: Callable[[], None], screen: Screen, doing: str) -> Sequence[LawVerdict]:
+    screen.busy(doing)
+    try:
+        return verdicts_of(check, on_progress=lambda count: screen.busy(f"{doing}, {count} times"))
+    finally:
+        screen.idle()
 
 
-def _check(kind: str, thing: object, trying: Trying, inputs: Sequence[object]) -> None:
+def _show(verdict: LawVerdict, screen: Screen) -> None:
+    status = verdict.status
+    why = f" ({_in_options(verdict.told)})" if status == "not tried" else ""
+    screen.item((status, _STYLES[status]), f"{verdict.law.says}{why}", indent=_INDENT)
+    if status == "broken":
+        for line in verdict.told.splitlines():
+            told = _in_options(line) if line.startswith("remedy:") else line
+            screen.item("", told, indent=_INDENT)
+
+
+def _in_options(told: str) -> str:
+    """What a check says, in the words of the command line."""
+    for said, option in _OPTIONS.items():
+        told = told.replace(said, option)
+    return told
+
+
+def _check(kind: str, thing: object, trying: Trying) -> Callable[[], None]:
+    """The check of a thing, with all that was asked for.
+
+    Raises:
+        UsageError: an option leads nowhere, or does not go with the others.
+    """
+    budget: _Budget = {} if trying.examples is None else {"examples": trying.examples}
+    backends = ("asyncio", "trio") if trying.trio else ("asyncio",)
     match kind:
         case "tool":
-            check_tool(cast("AnyTool[object, object]", thing), execute=trying.execute)
+            tool = cast("AnyTool[object, object]", thing)
+            return partial(check_tool, tool, execute=trying.execute, backends=backends, **budget)
         case "stage":
-            stage = cast("Stage[object, object, object]", thing)
-            check_stage(stage, given=inputs, is_pure=not trying.world)
+            return partial(
+                check_stage,
+                cast("Stage[object, object, object]", thing),
+                given=_inputs(trying),
+                execute=trying.execute,
+                is_pure=not trying.world,
+                is_kept=trying.kept,
+                backends=backends,
+                **budget,
+            )
         case "condition":
-            check_stop_condition(cast("StopCondition", thing), is_monotone=not trying.window)
+            condition = cast("StopCondition", thing)
+            return partial(check_stop_condition, condition, is_monotone=not trying.window, **budget)
         case "middleware":
-            check_middleware(cast("Middleware", thing))
+            layer = cast("Middleware", thing)
+            return partial(check_middleware, layer, is_transparent=trying.transparent, **budget)
         case _:
-            check_transform(cast("StreamTransform", thing))
+            transform = cast("StreamTransform", thing)
+            return partial(check_transform, transform, is_lossless=trying.lossless, **budget)
+
+
+def _inputs(trying: Trying) -> "Sequence[object] | SearchStrategy[object]":
+    """What stages are run on besides what is drawn."""
+    if trying.given is None:
+        return ()
+    given = object_named(trying.given, option="--given", example="my_stages:examples")
+    if isinstance(given, list):
+        return cast("list[object]", given)
+    return cast("SearchStrategy[object]", given) if _is_strategy(given) else (given,)
+
+
+def _is_strategy(given: object) -> bool:
+    if find_spec("hypothesis") is None:
+        return False
+    from hypothesis.strategies import SearchStrategy
+
+    return isinstance(given, SearchStrategy)
 
 
 def _named(target: str) -> object:

@@ -4,6 +4,7 @@ What models and tools say is never trusted: it reaches the terminal without cont
 """
 
 import sys
+import textwrap
 import unicodedata
 from collections.abc import Sequence
 from typing import Final, final
@@ -48,10 +49,12 @@ class Screen:
 
     def busy(self, doing: str) -> None:
         """Say what is waited for until something is shown; only in a terminal."""
-        self.idle()
-        if self.out.is_terminal and self.errors.is_terminal:
+        told = Styled(f"{doing} …", style="dim")
+        if self._status is not None:
+            self._status.update(told)
+        elif self.out.is_terminal and self.errors.is_terminal:
             self.end_line()
-            self._status = self.errors.status(Styled(f"{doing} …", style="dim"), spinner="dots")
+            self._status = self.errors.status(told, spinner="dots")
             self._status.start()
 
     def idle(self) -> None:
@@ -81,6 +84,22 @@ class Screen:
             text, style = (piece, "") if isinstance(piece, str) else piece
             shown.append(printable(text).replace("\n", "\n" + " " * hang), style=style)
         self.out.print(shown, soft_wrap=True)
+
+    def item(self, label: str | tuple[str, str], text: str, *, indent: int) -> None:
+        """Show a label, and a text that begins `indent` columns in; a terminal folds it there."""
+        name, style = (label, "") if isinstance(label, str) else label
+        folded = [text]
+        if self.out.is_terminal and self.out.width > 2 * indent:
+            folded = textwrap.wrap(
+                text,
+                self.out.width - indent,
+                replace_whitespace=False,
+                drop_whitespace=False,
+                expand_tabs=False,
+                break_on_hyphens=False,
+            )
+        gap = " " * (indent - 2 - len(name))
+        self.line("  ", (name, style), gap, "\n".join(folded), hang=indent)
 
     def table(self, head: Sequence[str], rows: Sequence[Sequence[str]], *, total: bool) -> None:
         """Show rows under heads; figures (all but the first three columns) to the right."""

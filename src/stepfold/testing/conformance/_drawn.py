@@ -50,8 +50,11 @@ def hold(
     Raises:
         LawBroken: it fails on some, and the text is that of the smallest; or it fails on some and
             not when it is tried again.
-        UsageError: there is no value to be drawn; the text says what is `lacking`.
+        UsageError: there is no value to be drawn, and the text says what is `lacking`; or none are
+            to be drawn.
     """
+    if examples < 1:
+        raise UsageError(f"examples: expected a number from 1, got {examples!r}")
     from hypothesis import HealthCheck, Phase, given, settings
     from hypothesis.errors import Flaky, Unsatisfiable
 

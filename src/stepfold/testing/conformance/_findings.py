@@ -71,8 +71,9 @@ class Findings:
         self._count = 0
 
     def leave_out(self, why: str, *laws: StatedLaw) -> None:
-        """Say why some laws are not tried, or what to say to have them tried."""
-        self._left_out.update(dict.fromkeys(laws, why))
+        """Say why some laws are not tried, or what to say to have them tried; the first counts."""
+        for law in laws:
+            self._left_out.setdefault(law, why)
 
     def tries(self, *laws: StatedLaw) -> None:
         """Note that some laws are tried."""
@@ -103,7 +104,7 @@ class Findings:
             return LawVerdict(law, "broken", self.known[law])
         if law in self._tried:
             return LawVerdict(law, "held")
-        return LawVerdict(law, "not tried", self._left_out.get(law, "what is broken hides it"))
+        return LawVerdict(law, "not tried", self._left_out.get(law, "hidden by what is broken"))
 
 
 _NOW: ContextVar[Findings | None] = ContextVar("stepfold_findings", default=None)

@@ -108,7 +108,7 @@ def check_middleware(
             trial = _Trial(middleware, findings, *drawn, request, at)
             _in(at, lambda: trial.try_laws(is_transparent=is_transparent))
 
-        some = examples if where == "asyncio" else examples // 3
+        some = examples if where == "asyncio" else -(-examples // 3)
         hold(findings, check, st.tuples(answers, cuts), examples=some)
 
 

@@ -17,6 +17,7 @@ from stepfold.testing.conformance._watched import (
     Work,
     cancelled,
     for_sure,
+    require_loops,
     was_blocked,
     was_late,
     watched,
@@ -57,7 +58,7 @@ _COMPOSES: Final = StatedLaw(
 )
 
 STAGE_LAWS: Final = (
-    *(_EQUAL, _FORM, _ENDS, _RAISES, _LEAVES, _BLOCKS, _CANCELLED, _PURE, _COMPOSES),
+    *(_EQUAL, _FORM, _ENDS, _RAISES, _LEAVES, _BLOCKS, _PURE, _CANCELLED, _COMPOSES),
 )
 """What `check_stage` asks of a stage, in the order in which it is told."""
 
@@ -109,14 +110,15 @@ def check_stage(
 
     Raises:
         AssertionError: one of these does not hold; the text tells the input and what came of it.
-        UsageError: this is no stage, or it waits for inputs, which only a kept run can; or inputs
-            are to be drawn, and no annotation tells of what type, or hypothesis (the extra
-            `testing`) is missing.
+        UsageError: this is no stage, or it waits for inputs, which only a kept run can; an event
+            loop is not installed; or inputs are to be drawn, and no annotation tells of what type,
+            or hypothesis (the extra `testing`) is missing.
     """
     made: object = stage
     if type(made) is not Stage:
         msg = f"check_stage: expected a stage, such as @sf.stage makes, got {made!r:.200}"
         raise UsageError(msg)
+    require_loops("check_stage", backends)
     findings = findings_on(STAGE_LAWS)
     trial = _Trial(stage, findings, backends, is_pure=is_pure)
     with findings.trying(_EQUAL):

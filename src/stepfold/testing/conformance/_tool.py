@@ -16,6 +16,7 @@ from stepfold.testing.conformance._watched import (
     Work,
     cancelled,
     for_sure,
+    require_loops,
     was_blocked,
     was_late,
     watched,
@@ -110,13 +111,14 @@ def check_tool(
 
     Raises:
         AssertionError: one of these does not hold; the text tells the call and what came of it.
-        UsageError: this is no tool; no arguments were found that it accepts; or hypothesis (the
-            extra `testing`) is missing, and `examples` is not 0.
+        UsageError: this is no tool; no arguments were found that it accepts; an event loop is not
+            installed; or hypothesis (the extra `testing`) is missing, and `examples` is not 0.
     """
     given: object = tool
     if not _is_tool(given):
         msg = f"check_tool: expected a tool, made by @sf.tool, got {given!r:.200}"
         raise UsageError(msg)
+    require_loops("check_tool", backends)
     findings = findings_on(TOOL_LAWS)
     execute = execute and tool.options.executes
     trial = _Trial(tool, findings, deps, backends if tool.is_async else _ASYNCIO)
@@ -185,17 +187,16 @@ class _Trial:
     def say_what_is_left_out(self, *, is_run: bool) -> None:
         """Tell which laws are not tried on this tool, and why."""
         leave_out = self._findings.leave_out
-        leave_out("its validators refuse all that was drawn: give arguments=[…]", *_OF_RUNS)
-        if not is_run:
-            leave_out("say execute=True", *_OF_RUNS)
-        if not self._tool.options.idempotent:
-            leave_out("it is not declared idempotent", _IDEMPOTENT)
-        if len(self._backends) < 2:
-            leave_out('say backends=["asyncio", "trio"]', _LOOPS)
-        if not self._tool.is_async:
-            leave_out("it is a plain function, which runs in a thread", _BLOCKS, _CANCELLED, _LOOPS)
         if not self._tool.options.executes:
             leave_out("it is run elsewhere", *_OF_RUNS)
+        if not self._tool.is_async:
+            leave_out("it is not async", _BLOCKS, _CANCELLED, _LOOPS)
+        if not self._tool.options.idempotent:
+            leave_out("it is not idempotent", _IDEMPOTENT)
+        if len(self._backends) < 2:
+            leave_out('say backends=["asyncio", "trio"]', _LOOPS)
+        if not is_run:
+            leave_out("say execute=True", *_OF_RUNS)
 
     def is_told(self) -> None:
         """A model that is told nothing of a tool cannot know when to call it."""
@@ -219,8 +220,9 @@ class _Trial:
 
     def is_run_on(self, text: str) -> None:
         """It ends as it must, on each event loop alike."""
-        if isinstance(self._bound(text), Failure):
-            return  # its validators refuse the call, and the model is told
+        if isinstance(self._bound(text), Failure):  # the model is told, and nothing runs
+            self._findings.leave_out("its validators refuse all calls: give some", *_OF_RUNS)
+            return
         came = {where: self._is_run(text, where) for where in self._backends}
         if len(came) > 1:
             self._findings.tries(_LOOPS)

@@ -3,11 +3,14 @@
 import threading
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from importlib.util import find_spec
 from typing import Final, TypeAlias, cast, final
 
 import anyio
 from anyio.abc import TaskStatus
 from attrs import evolve, frozen
+
+from stepfold.values import UsageError
 
 Work: TypeAlias = Callable[[], Awaitable[Sequence[object]]]
 """What is run: it gives its results."""
@@ -71,6 +74,18 @@ async def _tick(ticks: list[float], *, task_status: TaskStatus[None]) -> None:
     while True:
         await anyio.sleep(0.01)
         ticks[-1] = time.monotonic()
+
+
+def require_loops(check: str, backends: Sequence[str]) -> None:
+    """Refuse event loops that are not there.
+
+    Raises:
+        UsageError: one is unknown or not installed, or none is named.
+    """
+    there = [name for name in ("asyncio", "trio") if find_spec(name) is not None]
+    if not backends or not {*backends} <= {*there}:
+        told = " or ".join(there)
+        raise UsageError(f"{check}: expected backends from {told}, got {[*backends]!r}")
 
 
 def watched(work: Work, where: str) -> Ended | None:
