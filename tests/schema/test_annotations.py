@@ -625,6 +625,12 @@ def test_definitions_are_named_after_classes_and_arguments() -> None:
     assert written["$defs"]["Listing_int"]["items"] == INTEGER
 
 
+def test_definitions_have_names_that_every_provider_takes() -> None:
+    odd = attrs.make_class("Odd [name]", {"value": attrs.field(type=int)})
+
+    assert [*schema(types.GenericAlias(tuple, (odd, odd)))["$defs"]] == ["Odd__name_"]
+
+
 def _pydantic_of(inner: type[object]) -> Any:
     """A model with a nested one that is called `Inner`."""
     nested = pydantic.create_model("Inner", value=(inner, ...))

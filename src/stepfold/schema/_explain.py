@@ -185,8 +185,7 @@ def _scalar(schema: JsonSchema, value: object, pointer: str) -> Iterator[SchemaF
     key = key_of(value)
     is_other = "const" in schema and key != key_of(schema["const"])
     if is_other or ("enum" in schema and key not in map(key_of, items_of(schema["enum"]))):
-        yield fault_at(pointer, _expected(schema), value)
-        return
+        return  # `faults` tells what was expected where nothing else is told
     if isinstance(value, str):
         nouns = ("character", "characters")
         yield from _size(schema, len(value), pointer, "Length", nouns)
