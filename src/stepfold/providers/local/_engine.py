@@ -123,7 +123,11 @@ def start_engine(
     parameters.sampling.seed = seed
     count = default_threads() if threads is None else threads
     parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = count
+    parameters.endpoint_metrics = True
     server = engine.Server(parameters)
+    # Answered from its loop. A server that is let go before that has begun never ends, since the
+    # word to stop is forgotten when it begins; and no signal interrupts the wait for its end.
+    server.handle_metrics()
     return LocalEngine(f"{server.listening_address}/v1", key, server)
 
 
@@ -157,6 +161,7 @@ class _Parameters(Protocol):
     n_parallel: int
     n_predict: int
     cache_ram_mib: int
+    endpoint_metrics: bool
     sampling: _Sampling
     cpuparams: _Threads
     cpuparams_batch: _Threads
@@ -165,6 +170,7 @@ class _Parameters(Protocol):
 class _Server(Protocol):
     @property
     def listening_address(self) -> str: ...
+    def handle_metrics(self) -> object: ...
 
 
 class _Module(Protocol):
