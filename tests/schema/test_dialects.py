@@ -333,6 +333,7 @@ def test_google_takes_ready_schemas_apart() -> None:
         (closed(a=False), "google", "/properties/a"),
         (closed(a={"type": "object", "additionalProperties": {}}), "anthropic", "/properties/a"),
         (form_of(Tree, where="t").schema, "anthropic", "/properties/children/items"),
+        ({"patternProperties": {"^a": {"$ref": "#"}}}, "anthropic", "/patternProperties/^a"),
         (
             {**closed(a={"anyOf": [{"$ref": "#/$defs/A"}]}), "$defs": {"A": {"$ref": "#"}}},
             "anthropic",

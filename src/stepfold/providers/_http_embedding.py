@@ -11,12 +11,13 @@ from stepfold.ports import (
     Embedding,
     EmbeddingReply,
     EmbeddingRequest,
+    Ranked,
     RerankingReply,
     RerankingRequest,
 )
 from stepfold.providers._endpoint import Endpoint
 from stepfold.providers._http_caller import HttpCaller, WireCall, refuse_errors, secrets_of
-from stepfold.providers._json import array_of
+from stepfold.providers._json import array_of, count_of, object_of
 from stepfold.providers._replies import shown_headers, violation
 from stepfold.providers._requests import given_options, request_headers
 from stepfold.providers._wire import to_wire
@@ -186,9 +187,18 @@ def vectors_of(values: Iterable[object]) -> Outcome[tuple[Embedding, ...], Model
     return Success(tuple(vectors))
 
 
-def score_of(value: object) -> float | None:
-    """The number; `None` in place of anything else."""
-    return float(value) if _is_number(value) else None
+def ranking_of(
+    results: Iterable[object], score_name: str
+) -> Outcome[tuple[Ranked, ...], ModelErrorReason]:
+    """A place and a score of each JSON object, unless one has none."""
+    ranking: list[Ranked] = []
+    for result in results:
+        entry = object_of(result)
+        index, score = count_of(entry.get("index")), entry.get(score_name)
+        if index is None or not _is_number(score):
+            return Failure(violation(f"the result {len(ranking)} has no index or no score"))
+        ranking.append(Ranked(index, float(score)))
+    return Success(tuple(ranking))
 
 
 def _is_number(value: object) -> TypeIs[int | float]:

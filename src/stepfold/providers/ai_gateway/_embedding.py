@@ -3,7 +3,6 @@
 from stepfold.ports import (
     EmbeddingReply,
     EmbeddingRequest,
-    Ranked,
     RerankingReply,
     RerankingRequest,
 )
@@ -13,12 +12,12 @@ from stepfold.providers._http_caller import WireCall
 from stepfold.providers._http_embedding import (
     EmbeddingDialect,
     posted,
+    ranking_of,
     said,
-    score_of,
     vectors_of,
 )
 from stepfold.providers._json import array_of, count_of, object_of
-from stepfold.providers._replies import reply_object, violation
+from stepfold.providers._replies import reply_object
 from stepfold.providers.ai_gateway._options import passed_options
 from stepfold.providers.ai_gateway._parts import options_of_part, warnings_in
 from stepfold.values import (
@@ -107,16 +106,12 @@ def decode_reranking(
     if isinstance(found, Failure):
         return found
     answer = found.unwrap()
-    ranking: list[Ranked] = []
-    for item in array_of(answer.get("ranking")):
-        entry = object_of(item)
-        index, score = count_of(entry.get("index")), score_of(entry.get("relevanceScore"))
-        if index is None or score is None:
-            return Failure(violation(f"the result {len(ranking)} has no index or no score"))
-        ranking.append(Ranked(index, score))
+    ranking = ranking_of(array_of(answer.get("ranking")), "relevanceScore")
+    if isinstance(ranking, Failure):
+        return ranking
     return Success(
         RerankingReply(
-            tuple(ranking),
+            ranking.unwrap(),
             warnings=warnings_in(answer.get("warnings")),
             response=ResponseInfo(headers=headers),
             provider_metadata=options_of_part(answer),

@@ -7,15 +7,14 @@ A model of Cohere wants to know what its vectors are for: `input_type` is `searc
 from stepfold.ports import (
     EmbeddingReply,
     EmbeddingRequest,
-    Ranked,
     RerankingReply,
     RerankingRequest,
 )
 from stepfold.providers._endpoint import Endpoint
 from stepfold.providers._http_caller import WireCall
-from stepfold.providers._http_embedding import EmbeddingDialect, json_call, score_of, vectors_of
+from stepfold.providers._http_embedding import EmbeddingDialect, json_call, ranking_of, vectors_of
 from stepfold.providers._json import array_of, count_of, is_object, object_of, text_of
-from stepfold.providers._replies import kept_json, reply_object, violation
+from stepfold.providers._replies import kept_json, reply_object
 from stepfold.values import (
     Failure,
     JsonText,
@@ -94,16 +93,12 @@ def decode_reranking(
     if isinstance(found, Failure):
         return found
     answer = found.unwrap()
-    ranking: list[Ranked] = []
-    for item in array_of(answer.get("results")):
-        entry = object_of(item)
-        index, score = count_of(entry.get("index")), score_of(entry.get("relevance_score"))
-        if index is None or score is None:
-            return Failure(violation(f"the result {len(ranking)} has no index or no score"))
-        ranking.append(Ranked(index, score))
+    ranking = ranking_of(array_of(answer.get("results")), "relevance_score")
+    if isinstance(ranking, Failure):
+        return ranking
     return Success(
         RerankingReply(
-            tuple(ranking),
+            ranking.unwrap(),
             _usage(answer),
             response=ResponseInfo(text_of(answer.get("id")), headers=headers),
             provider_metadata=_billed(answer, provider),
