@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
+from properties._chunks import cut
 from stepfold.loop import fold_parts
 from stepfold.providers.anthropic_messages import decode_reply, messages_decoder
 from stepfold.values import Finish, StreamError, StreamPart, Success, succeeded
@@ -65,12 +66,6 @@ messages: st.SearchStrategy[Json] = st.fixed_dictionaries(
     },
     optional={"stop_sequence": names, "container": objects},
 )
-
-
-def cut(data: bytes, points: Sequence[int]) -> list[bytes]:
-    ends = [*sorted(min(point, len(data)) for point in points), len(data)]
-    starts = [0, *ends[:-1]]
-    return [data[start:end] for start, end in zip(starts, ends, strict=True)]
 
 
 cuts = st.lists(st.integers(0, 900), max_size=20)

@@ -7,6 +7,7 @@ from botocore.eventstream import EventStreamBuffer
 from hypothesis import given
 from hypothesis import strategies as st
 
+from properties._chunks import cut
 from stepfold.loop import fold_parts
 from stepfold.providers.bedrock_converse import converse_decoder, decode_reply
 from stepfold.transport import AwsMessage, AwsMessageDecoder, aws_message
@@ -67,11 +68,6 @@ messages = st.lists(
     ),
     max_size=4,
 )
-
-
-def cut(stream: bytes, points: Sequence[int]) -> list[bytes]:
-    ends = [*sorted(min(point, len(stream)) for point in points), len(stream)]
-    return [stream[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True)]
 
 
 def decode(chunks: Sequence[bytes]) -> list[StreamPart]:

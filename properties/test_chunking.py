@@ -7,6 +7,7 @@ import attrs
 from hypothesis import given
 from hypothesis import strategies as st
 
+from properties._chunks import cut
 from stepfold.loop import fold_parts
 from stepfold.providers.openai_chat import chat_decoder, decode_reply
 from stepfold.transport import SseDecoder, SseEvent
@@ -31,13 +32,6 @@ _pieces = st.sampled_from(
     ]
 )
 streams = st.lists(st.one_of(_pieces, st.binary(max_size=3)), max_size=30).map(b"".join)
-
-
-def cut(stream: bytes, points: Sequence[int]) -> list[bytes]:
-    """Cut at the points; equal points give empty chunks."""
-    ends = [*sorted(min(point, len(stream)) for point in points), len(stream)]
-    starts = [0, *ends[:-1]]
-    return [stream[start:end] for start, end in zip(starts, ends, strict=True)]
 
 
 cuts = st.lists(st.integers(0, 120), max_size=20)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
+from properties._chunks import cut
 from stepfold.loop import fold_parts
 from stepfold.providers.cohere_chat import cohere_decoder, decode_reply
 from stepfold.values import Finish, StreamError, StreamPart, Success
@@ -48,11 +49,6 @@ messages: st.SearchStrategy[Json] = st.fixed_dictionaries(
 )
 reasons = st.sampled_from(["COMPLETE", "TOOL_CALL", "MAX_TOKENS", "NEWS"])
 cuts = st.lists(st.integers(0, 2_000), max_size=8)
-
-
-def cut(stream: bytes, points: Sequence[int]) -> list[bytes]:
-    ends = [*sorted(min(point, len(stream)) for point in points), len(stream)]
-    return [stream[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True)]
 
 
 def decode(chunks: Sequence[bytes]) -> list[StreamPart]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
+from properties._chunks import cut
 from stepfold.loop import fold_parts
 from stepfold.providers.google_generate import decode_reply, google_decoder
 from stepfold.values import Finish, StreamError, StreamPart, Success
@@ -44,11 +45,6 @@ def response(content: Sequence[Json], **more: object) -> Json:
 def decode(chunks: Sequence[bytes]) -> list[StreamPart]:
     decoder = google_decoder("google")
     return [*(part for chunk in chunks for part in decoder.feed(chunk)), *decoder.end()]
-
-
-def cut(stream: bytes, points: Sequence[int]) -> list[bytes]:
-    ends = [*sorted(min(point, len(stream)) for point in points), len(stream)]
-    return [stream[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True)]
 
 
 @given(content=contents, reason=reasons, points=cuts, data=st.data())
