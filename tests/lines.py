@@ -1,5 +1,6 @@
 """How much Python something takes: a cost that is the same on every machine."""
 
+import gc
 import sys
 from collections.abc import Callable
 from types import FrameType
@@ -16,10 +17,13 @@ def lines_of(work: Callable[[], object]) -> int:
         lines += event == "line"
         return count
 
-    before = sys.gettrace()
+    before, collects = sys.gettrace(), gc.isenabled()
+    gc.disable()  # others may have asked to be called at each collection
     sys.settrace(count)
     try:
         work()
     finally:
         sys.settrace(before)
+        if collects:
+            gc.enable()
     return lines
