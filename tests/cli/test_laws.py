@@ -216,9 +216,9 @@ def test_it_is_told_what_is_being_tried(stepfold: Command, monkeypatch: pytest.M
     monkeypatch.setattr("stepfold.cli._screen.Screen.busy", lambda _, doing: told.append(doing))
     stepfold("laws", "added:look", "added:doubled")
 
-    assert told[0] == "1 of 2: the laws of a tool, tried on added:look"
-    assert told[1] == "1 of 2: the laws of a tool, tried on added:look, 1 times"
-    assert told[-1] == "2 of 2: the laws of a stage, tried on added:doubled"
+    assert told[0] == "1 of 2: trying the laws of a tool on added:look"
+    assert told[1] == "1 of 2: trying the laws of a tool on added:look (1 so far)"
+    assert told[-1] == "2 of 2: trying the laws of a stage on added:doubled"
 
 
 def test_a_kind_may_be_said(stepfold: Command) -> None:

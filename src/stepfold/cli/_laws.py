@@ -106,7 +106,7 @@ def try_laws(targets: Sequence[str], screen: Screen, trying: Trying) -> int:
     ]
     counts: Counter[LawStatus] = Counter()
     for place, (target, is_a, check) in enumerate(checks, 1):
-        doing = f"{place} of {len(checks)}: the laws of {_TITLES[is_a]}, tried on {target}"
+        doing = f"{place} of {len(checks)}: trying the laws of {_TITLES[is_a]} on {target}"
         try:
             verdicts = _verdicts(check, screen, doing)
         except UsageError as error:
@@ -137,7 +137,9 @@ def _require_sense(trying: Trying, kinds: Sequence[str]) -> None:
 def _verdicts(check: Callable[[], None], screen: Screen, doing: str) -> Sequence[LawVerdict]:
     screen.busy(doing)
     try:
-        return verdicts_of(check, on_progress=lambda count: screen.busy(f"{doing}, {count} times"))
+        return verdicts_of(
+            check, on_progress=lambda count: screen.busy(f"{doing} ({count} so far)")
+        )
     finally:
         screen.idle()
 
@@ -147,7 +149,7 @@ def _show(verdict: LawVerdict, screen: Screen) -> None:
     why = f" ({_in_options(verdict.told)})" if status == "not tried" else ""
     screen.item((status, _STYLES[status]), f"{verdict.law.says}{why}", indent=_INDENT)
     if status == "broken":
-        for line in verdict.told.splitlines():
+        for line in verdict.told.split("\n"):
             told = _in_options(line) if line.startswith("remedy:") else line
             screen.item("", told, indent=_INDENT)
 

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
@@ -17,6 +18,7 @@ from stepfold.testing.conformance import (
     TRANSFORM_LAWS,
     LawBroken,
     StatedLaw,
+    _watched,
     check_middleware,
     check_stage,
     check_stop_condition,
@@ -156,6 +158,40 @@ def test_an_event_loop_that_is_not_there_is_refused(backends: Sequence[str]) -> 
 def test_nothing_drawn_is_nothing_proved() -> None:
     with pytest.raises(sf.UsageError, match="examples: expected a number from 1, got 0"):
         check_stop_condition(sf.is_step_count(2), examples=0)
+
+
+def test_checks_of_several_things_are_not_mixed() -> None:
+    def check() -> None:
+        check_stop_condition(sf.is_step_count(2), examples=1)
+        check_stop_condition(sf.is_step_count(3), examples=1)
+
+    with pytest.raises(sf.UsageError, match="expected a call of one check, got one of several"):
+        verdicts_of(check)
+
+
+def test_what_never_ends_is_not_said_to_return(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_watched, "PATIENCE", 0.2)
+    released = threading.Event()
+
+    @sf.tool
+    def waiting() -> None:
+        """Wait."""
+        released.wait()
+
+    verdicts = verdicts_of(lambda: check_tool(waiting, execute=True, examples=1))
+    released.set()
+
+    assert [verdict.law.says for verdict in verdicts if verdict.status == "held"] == [
+        "a tool tells the model what it does",
+        "a tool accepts its arguments",
+        "arguments are bound alike each time",
+    ]
+
+
+@pytest.mark.parametrize("given", [3, {"a": 1}, iter(())])
+def test_what_is_neither_a_list_nor_a_strategy_is_refused(given: list[list[str]]) -> None:
+    with pytest.raises(sf.UsageError, match="check_stage: expected a list or a strategy, got"):
+        check_stage(faulty, given=given)
 
 
 def test_what_is_no_check_with_stated_laws_is_refused() -> None:

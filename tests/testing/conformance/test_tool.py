@@ -259,7 +259,7 @@ def booked(seats: int, note: str | None = None) -> int:
 
 
 SOME_FAIL: dict[str, tuple[sf.AnyTool[object, object], str]] = {
-    "not ASCII": (stamped, 'call:  {"stamp": {"word": "\x80"}}'),
+    "not ASCII": (stamped, 'call:  {"stamp": {"word": "\\u0080"}}'),
     "negative": (rooted, 'call: {"number": -1}'),
     "empty": (emptied, 'call: {"words": []}'),
     "long": (lined, f'call: {{"line": "{"0" * 81}"}}'),

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final, Generic, Never, TypeVar, final
 
@@ -32,6 +32,28 @@ def require_hypothesis(check: str) -> None:
             f"{check}: expected hypothesis, which draws what is tried, got an environment without: "
             "install the extra, pip install 'stepfold[testing]'"
         )
+
+
+def parted(
+    check: str, given: "Sequence[T] | SearchStrategy[T]"
+) -> "tuple[Sequence[T], SearchStrategy[T] | None]":
+    """What is given in a list, and the strategy if it is one.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    if isinstance(given, Sequence):
+        return given, None
+    require_hypothesis(check)
+    if not _is_strategy(given):
+        raise UsageError(f"{check}: expected a list or a strategy, got {given!r:.200}")
+    return (), given
+
+
+def _is_strategy(given: object) -> bool:
+    from hypothesis.strategies import SearchStrategy
+
+    return isinstance(given, SearchStrategy)
 
 
 def hold(
@@ -85,7 +107,9 @@ def hold(
     except LawBroken as broken:
         raise _told_again(broken) from None
     except Flaky:
-        raise failing.told() from None
+        if (told := failing.told()) is None:
+            raise
+        raise told from None
     except Unsatisfiable:
         if lacking is not None:
             raise UsageError(lacking) from None
@@ -125,9 +149,11 @@ class _Failing(Generic[T]):
             self._left -= time.monotonic() - began
         return None
 
-    def told(self) -> LawBroken:
+    def told(self) -> LawBroken | None:
         """How it failed, where it did not when it was tried once more."""
-        broken = [*self._failed.values()][-1]
+        broken = next(reversed(self._failed.values()), None)
+        if broken is None:
+            return None
         if self._left < 0:
             return _told_again(broken)
         again = "again: it did otherwise when it was tried once more"
@@ -146,7 +172,7 @@ def broken(law: str, **told: object) -> Never:
     Raises:
         AssertionError: always.
     """
-    raise AssertionError("\n  ".join((law, *lines_of(told).splitlines())))
+    raise AssertionError(f"{law}\n{lines_of(told)}".replace("\n", "\n  "))
 
 
 def name_of(given: object) -> str:

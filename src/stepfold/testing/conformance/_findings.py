@@ -46,7 +46,7 @@ class LawBroken(AssertionError):
     """A law does not hold; the text tells the smallest counter-example that was found."""
 
     def __init__(self, name: str, law: StatedLaw, counter_example: str) -> None:
-        super().__init__("\n  ".join((f"{name}: {law.says}", *counter_example.splitlines())))
+        super().__init__(f"{name}: {law.says}\n{counter_example}".replace("\n", "\n  "))
         self.name: Final = name
         self.law: Final = law
         self.counter_example: Final = counter_example
@@ -65,29 +65,50 @@ class Findings:
     def __init__(self, on_progress: Callable[[int], None] | None = None) -> None:
         self.laws: Sequence[StatedLaw] = ()
         self.known: Final[dict[StatedLaw, str]] = {}
+        self._has_begun = False
         self._tried: Final[set[StatedLaw]] = set()
         self._left_out: Final[dict[StatedLaw, str]] = {}
         self._on_progress: Final = on_progress
         self._count = 0
+
+    def begin(self, laws: Sequence[StatedLaw]) -> None:
+        """Begin to try these laws, all on one thing.
+
+        Raises:
+            UsageError: a check has begun already.
+        """
+        if self._has_begun:
+            msg = "verdicts_of: expected a call of one check, got one of several: ask for each"
+            raise UsageError(msg)
+        self._has_begun = True
+        self.laws = laws
+
+    def learn(self, broken: LawBroken) -> bool:
+        """Know from now on that a law is broken, and begin anew; whether that is news."""
+        self._has_begun = False
+        is_news = broken.law not in self.known
+        self.known.setdefault(broken.law, broken.counter_example)
+        return is_news
 
     def leave_out(self, why: str, *laws: StatedLaw) -> None:
         """Say why some laws are not tried, or what to say to have them tried; the first counts."""
         for law in laws:
             self._left_out.setdefault(law, why)
 
-    def tries(self, *laws: StatedLaw) -> None:
-        """Note that some laws are tried."""
+    def tried(self, *laws: StatedLaw) -> None:
+        """Note that some laws were tried, and held."""
         self._tried.update(laws)
 
     @contextmanager
     def trying(self, *laws: StatedLaw) -> Generator[None]:
         """Try some laws within; what is known to be broken ends it early, and nothing more."""
-        self.tries(*laws)
         try:
             yield
         except LawBroken as broken:
             if broken.law not in self.known:
                 raise
+        else:
+            self.tried(*laws)
 
     def count(self) -> None:
         """Tell that one more value is tried."""
@@ -104,7 +125,8 @@ class Findings:
             return LawVerdict(law, "broken", self.known[law])
         if law in self._tried:
             return LawVerdict(law, "held")
-        return LawVerdict(law, "not tried", self._left_out.get(law, "hidden by what is broken"))
+        hidden = "hidden by what is broken" if self.known else "nothing came to try it on"
+        return LawVerdict(law, "not tried", self._left_out.get(law, hidden))
 
 
 _NOW: ContextVar[Findings | None] = ContextVar("stepfold_findings", default=None)
@@ -113,7 +135,7 @@ _NOW: ContextVar[Findings | None] = ContextVar("stepfold_findings", default=None
 def findings_on(laws: Sequence[StatedLaw]) -> Findings:
     """The findings of the check that begins here: those that are asked for, or its own."""
     findings = _NOW.get() or Findings()
-    findings.laws = laws
+    findings.begin(laws)
     return findings
 
 
@@ -132,13 +154,13 @@ def verdicts_of(
         on_progress: Is told how many values were tried so far.
 
     Raises:
-        UsageError: what the check raises, or it is none of these.
+        UsageError: what the check raises; or it is none of these, or more than one.
     """
     findings = Findings(on_progress)
     token = _NOW.set(findings)
     try:
-        while (broken := _broken_by(check)) is not None and broken.law not in findings.known:
-            findings.known[broken.law] = broken.counter_example
+        while (broken := _broken_by(check)) is not None and findings.learn(broken):
+            pass
     finally:
         _NOW.reset(token)
     if not findings.laws:

@@ -253,7 +253,6 @@ class _Trial:
         return _Inner(self._name, self._answer, self._cut)
 
     def _wrapped(self, inner: LanguageModel) -> LanguageModel:
-        self._findings.tries(_NAMES)
         model = self._middleware(inner)
         for name in ("provider", "model_id"):
             found: object = getattr(model, name, None)
@@ -262,12 +261,13 @@ class _Trial:
         for name in ("generate", "stream"):
             if not callable(getattr(model, name, None)):
                 self._broken(_NAMES, missing=name)
+        self._findings.tried(_NAMES)
         return model
 
     def _ended(self, how: str, result: Result) -> None:
-        self._findings.tries(_ENDS)
         if isinstance(result, Broken):
             self._broken(_ENDS, asked=how, came=told_result(result))
+        self._findings.tried(_ENDS)
 
     def _closed(self, inner: _Inner, how: str) -> None:
         if inner.open:

@@ -10,7 +10,7 @@ from stepfold.pipeline import Stage, StageCrashed, identity
 from stepfold.schema import Form, bind, schema_of
 from stepfold.testing import laws
 from stepfold.testing.conformance import _watched
-from stepfold.testing.conformance._drawn import RUNNING, hold, require_hypothesis
+from stepfold.testing.conformance._drawn import RUNNING, hold, parted, require_hypothesis
 from stepfold.testing.conformance._findings import Findings, StatedLaw, break_law, findings_on
 from stepfold.testing.conformance._watched import (
     Ended,
@@ -57,9 +57,8 @@ _COMPOSES: Final = StatedLaw(
     "an outcome does not depend on what a stage is put together with", "a counter of its runs"
 )
 
-STAGE_LAWS: Final = (
-    *(_EQUAL, _FORM, _ENDS, _RAISES, _LEAVES, _BLOCKS, _PURE, _CANCELLED, _COMPOSES),
-)
+_OF_RUNS: Final = (_ENDS, _RAISES, _LEAVES, _BLOCKS, _PURE, _CANCELLED, _COMPOSES)
+STAGE_LAWS: Final = (_EQUAL, _FORM, *_OF_RUNS)
 """What `check_stage` asks of a stage, in the order in which it is told."""
 
 
@@ -127,9 +126,8 @@ def check_stage(
         with findings.trying(_FORM):
             trial.has_a_form()
     listed, drawn = _inputs(trial.stage, given, execute=execute)
-    _say_what_is_left_out(
-        findings, is_run=bool(listed) or drawn is not None, is_pure=is_pure, is_kept=is_kept
-    )
+    is_run = bool(listed) or (drawn is not None and examples > 0)
+    _say_what_is_left_out(findings, is_run=is_run, is_pure=is_pure, is_kept=is_kept)
     for value in listed:
         findings.count()
         for tried in (trial.is_run_on, trial.is_looked_at_closely):
@@ -145,16 +143,17 @@ def check_stage(
 
 
 def _inputs(
-    stage: Stage[object, object, object], given: object, *, execute: bool
+    stage: Stage[object, object, object],
+    given: "Sequence[object] | SearchStrategy[object]",
+    *,
+    execute: bool,
 ) -> "tuple[Sequence[object], SearchStrategy[object] | None]":
     """Inputs as they are given, and a strategy of others, if some are to be drawn.
 
     Raises:
         UsageError: nothing tells what to draw, or hypothesis is missing.
     """
-    is_listed = isinstance(given, Sequence)
-    listed = cast("Sequence[object]", given) if is_listed else ()
-    drawn = None if is_listed else cast("SearchStrategy[object]", given)
+    listed, drawn = parted("check_stage", given)
     if execute:
         form = stage.forms()["given"]
         if form is not None:
@@ -189,8 +188,7 @@ def _say_what_is_left_out(
     if not is_pure:
         findings.leave_out("is_pure=False says so", _PURE, _COMPOSES)
     if not is_run:
-        left = (*(_ENDS, _RAISES, _LEAVES, _BLOCKS, _CANCELLED), *((_PURE, _COMPOSES) * is_pure))
-        findings.leave_out("say execute=True", *left)
+        findings.leave_out("say execute=True", *_OF_RUNS)
 
 
 @final
@@ -242,9 +240,9 @@ class _Trial:
         shown = f"{value!r:.300}"
         kept = _copied(value)
         told = {f"on {where}": self._outcome(value, where, shown) for where in self._backends}
-        self._findings.tries(_LEAVES)
         if kept is not None and kept[0] != value:
             self._broken(_LEAVES, given=shown, came=f"{value!r:.300}")
+        self._findings.tried(_LEAVES)
         if not self._is_pure:
             return
         with self._findings.trying(_PURE):
@@ -285,7 +283,6 @@ class _Trial:
             return self._ended(self._running(value), where, shown)
 
         ended = once()
-        self._findings.tries(_BLOCKS)
         if _BLOCKS not in self._findings.known:
             blocked = for_sure(ended, once, was_blocked)
             if blocked:
@@ -295,6 +292,7 @@ class _Trial:
                     came=f"nothing else ran for {blocked:.1f} seconds",
                     remedy="await what takes long, or make it a plain function",
                 )
+            self._findings.tried(_BLOCKS)
         return ended.results[0]
 
     def _is_cancelled(self, value: object, where: str, shown: str) -> None:
@@ -313,13 +311,14 @@ class _Trial:
         return run
 
     def _ended(self, work: Work, where: str, shown: str) -> Ended:
-        self._findings.tries(_ENDS, _RAISES)
         ended = watched(work, where)
         if ended is None:
             told = f"it had not ended after {_watched.PATIENCE:g} seconds"
             self._broken(_ENDS, given=shown, came=told, on=where)
+        self._findings.tried(_ENDS)
         if ended.error is not None:
             self._refuse(ended.error, where, shown)
+        self._findings.tried(_RAISES)
         return ended
 
     def _refuse(self, error: BaseException, where: str, shown: str) -> Never:

@@ -92,14 +92,14 @@ class _Asked:
 
     def about(self, progress: Progress) -> Stop | None:
         """Ask once."""
-        self._findings.tries(_RAISES)
         try:
             answer: object = self._condition(progress)
         except Exception as error:  # noqa: BLE001 - whatever it raises is what is told
             came = f"{type(error).__name__}: {error}"
             self._broken(_RAISES, run=told(progress), came=came)
-        self._findings.tries(_ANSWERS)
+        self._findings.tried(_RAISES)
         if answer is None:
+            self._findings.tried(_ANSWERS)
             return None
         if not _is_stop(answer):
             self._broken(
@@ -110,6 +110,7 @@ class _Asked:
             )
         if not answer.name:
             self._broken(_ANSWERS, run=told(progress), came=f"{answer!r:.200}")
+        self._findings.tried(_ANSWERS)
         return answer
 
     def again(self, runs: Sequence[Progress], answers: Sequence[Stop | None]) -> None:

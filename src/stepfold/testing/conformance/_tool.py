@@ -9,7 +9,7 @@ from typing_extensions import TypeIs
 from stepfold.schema import Faults, encode_result
 from stepfold.shell import AnyTool, ToolContext
 from stepfold.testing.conformance import _watched
-from stepfold.testing.conformance._drawn import RUNNING, hold, require_hypothesis
+from stepfold.testing.conformance._drawn import RUNNING, hold, parted, require_hypothesis
 from stepfold.testing.conformance._findings import Findings, StatedLaw, break_law, findings_on
 from stepfold.testing.conformance._watched import (
     Ended,
@@ -125,7 +125,8 @@ def check_tool(
     trial.say_what_is_left_out(is_run=execute)
     with findings.trying(_TOLD):
         trial.is_told()
-    listed = [_text(one) for one in arguments] if isinstance(arguments, Sequence) else []
+    given_ones, strategy = parted("check_tool", arguments)
+    listed = [_text(one) for one in given_ones]
     if not listed and not examples:
         listed = [sample_arguments(tool.spec)]
     attempts = (trial.is_bound, *((trial.is_run_on, trial.is_cancelled_on) if execute else ()))
@@ -135,7 +136,7 @@ def check_tool(
             with findings.trying():
                 attempt(text)
     if examples:
-        drawn = _drawn_for(tool, arguments)
+        drawn = _drawn_for(tool, strategy)
         lacking = f"check_tool: found no arguments that {tool.name} accepts; give some, arguments=…"
         budgets = (examples, -(-examples // _RUN_ONE_IN), min(examples, _CLOSELY))
         for attempt, budget in zip(attempts, budgets, strict=False):
@@ -149,7 +150,9 @@ def check_tool(
             )
 
 
-def _drawn_for(tool: AnyTool[Never, object], arguments: object) -> "SearchStrategy[str]":
+def _drawn_for(
+    tool: AnyTool[Never, object], strategy: "SearchStrategy[_Arguments] | None"
+) -> "SearchStrategy[str]":
     """Calls that keep to the schema of a tool, and those that the user draws.
 
     Raises:
@@ -159,13 +162,13 @@ def _drawn_for(tool: AnyTool[Never, object], arguments: object) -> "SearchStrate
     from stepfold.testing.strategies import schema_documents
 
     documents = schema_documents(schema=tool.spec.definition.input_schema)
-    if not isinstance(arguments, Sequence):
-        documents |= cast("SearchStrategy[object]", arguments)
-    return documents.map(_text)
+    return documents.map(_text) if strategy is None else (documents | strategy).map(_text)
 
 
 def _text(arguments: object) -> str:
-    return json.dumps(arguments, ensure_ascii=False, default=dict)
+    """The arguments as JSON, what cannot be seen escaped."""
+    text = json.dumps(arguments, ensure_ascii=False, default=dict)
+    return "".join(one if one.isprintable() else json.dumps(one)[1:-1] for one in text)
 
 
 @final
@@ -209,14 +212,14 @@ class _Trial:
 
     def is_bound(self, text: str) -> None:
         """The arguments are accepted, and bound alike each time."""
-        self._findings.tries(_ACCEPTS)
         faults = self._tool.spec.check(json.loads(text))
         if faults:
             self._broken(_ACCEPTS, call=text, came=f"{faults[0]}")
-        self._findings.tries(_BINDS)
+        self._findings.tried(_ACCEPTS)
         first, again = self._bound(text), self._bound(text)
         if first != again:
             self._broken(_BINDS, call=text, first=f"{first!r:.300}", then=f"{again!r:.300}")
+        self._findings.tried(_BINDS)
 
     def is_run_on(self, text: str) -> None:
         """It ends as it must, on each event loop alike."""
@@ -224,12 +227,12 @@ class _Trial:
             self._findings.leave_out("its validators refuse all calls: give some", *_OF_RUNS)
             return
         came = {where: self._is_run(text, where) for where in self._backends}
-        if len(came) > 1:
-            self._findings.tries(_LOOPS)
         fails = [told for told in came.values() if told.startswith(_RAISED)]
         if fails and len(fails) < len(came):
             told = {f"on {where}": told for where, told in came.items()}
             self._broken(_LOOPS, call=text, **told)
+        if len(came) > 1:
+            self._findings.tried(_LOOPS)
 
     def _is_run(self, text: str, where: str) -> str:
         first = self._run(text, where)
@@ -250,13 +253,13 @@ class _Trial:
         if ended.error is not None:
             return f"{_RAISED}{type(ended.error).__name__}: {ended.error}"
         if self._tool.is_async and _BLOCKS not in self._findings.known:
-            self._findings.tries(_BLOCKS)
             self._does_not_block(text, for_sure(ended, once, was_blocked))
+            self._findings.tried(_BLOCKS)
         with self._findings.trying(_SHOWN):
             if ended.results and not isinstance(ended.results[-1], Failure):
                 self._is_shown(text, _value(ended.results[-1]))
-        self._findings.tries(_JSON)
         documents = [self._encoded(text, _value(result)) for result in ended.results]
+        self._findings.tried(_JSON)
         return documents[-1].text if documents else "null"
 
     def _does_not_block(self, text: str, blocked: float) -> None:
@@ -286,7 +289,6 @@ class _Trial:
         """An async one ends soon after it is told to."""
         if not self._tool.is_async or isinstance(self._bound(text), Failure):
             return
-        self._findings.tries(_CANCELLED)
         for where in self._backends:
 
             def once(at: str = where) -> Ended:
@@ -296,6 +298,7 @@ class _Trial:
             if late:
                 came = f"it went on for {late:.1f} seconds"
                 self._broken(_CANCELLED, call=text, came=came, on=where)
+        self._findings.tried(_CANCELLED)
 
     async def _called(self, text: str) -> Sequence[object]:
         """Call the function, and give its results: one, or several of which the last counts."""
@@ -317,14 +320,15 @@ class _Trial:
 
     def _ended(self, text: str, where: str, work: Work) -> Ended:
         """Run something to its end."""
-        self._findings.tries(_ENDS, _RETURNS)
         ended = watched(work, where)
         if ended is None:
             came = f"it had not ended after {_watched.PATIENCE:g} seconds"
             self._broken(_ENDS, call=text, came=came, on=where)
+        self._findings.tried(_ENDS)
         if ended.error is not None and not isinstance(ended.error, Exception):
             came = f"{type(ended.error).__name__}: {ended.error}"
             self._broken(_RETURNS, call=text, came=came, on=where)
+        self._findings.tried(_RETURNS)
         return ended
 
     def _broken(self, law: StatedLaw, **told: object) -> Never:

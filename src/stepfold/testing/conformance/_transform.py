@@ -143,18 +143,18 @@ class _Showing:
 
     def of(self, part: RunPart, stream: Sequence[RunPart]) -> list[RunPart]:
         """What is shown of the next part."""
-        self._findings.tries(_RAISES)
         at = told([part])
         try:
             shown: list[object] = [*self._take(part)]
         except Exception as error:  # noqa: BLE001 - whatever it raises is what is told
             came = f"{type(error).__name__}: {error}"
             break_law(self._name, _RAISES, stream=told(stream), at=at, came=came)
-        self._findings.tries(_PARTS)
+        self._findings.tried(_RAISES)
         for item in shown:
             if type(item).__module__.split(".")[0] != "stepfold":
                 came = f"{item!r:.200}"
                 break_law(self._name, _PARTS, stream=told(stream), at=at, came=came)
+        self._findings.tried(_PARTS)
         return [cast("RunPart", item) for item in shown if not isinstance(item, Pause)]
 
 
