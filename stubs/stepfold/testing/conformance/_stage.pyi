@@ -31,9 +31,8 @@ _PURE: Final = StatedLaw(
 _COMPOSES: Final = StatedLaw(
     "an outcome does not depend on what a stage is put together with", "a counter of its runs"
 )
-STAGE_LAWS: Final = (
-    *(_EQUAL, _FORM, _ENDS, _RAISES, _LEAVES, _BLOCKS, _PURE, _CANCELLED, _COMPOSES),
-)
+_OF_RUNS: Final = (_ENDS, _RAISES, _LEAVES, _BLOCKS, _PURE, _CANCELLED, _COMPOSES)
+STAGE_LAWS: Final = (_EQUAL, _FORM, *_OF_RUNS)
 
 def check_stage(
     stage: Stage[A, B, E],
