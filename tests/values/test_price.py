@@ -77,6 +77,7 @@ def test_details_that_do_not_add_up_never_make_a_cost_negative() -> None:
         (PLAIN, -3, 0, 0),
         (Price(input=999_999, output=1), 1, 1, 1),
         (FREE, 0, 10, None),
+        (FREE, -1, 0, 0),
         (Price(input=1_000_000, output=0), 10, 9, None),
         (Price(input=1_000_000, output=0), 10, 10, 0),
     ],

@@ -60,8 +60,10 @@ class Price:
     def output_within(self, micro_units: int, input_tokens: int) -> int | None:
         """Give how many tokens of output so much buys, after so many of the input were paid.
 
-        `None` is any number, since they cost nothing.
+        `None` is any number, since they cost nothing. Below nothing there is no room for any.
         """
+        if micro_units < 0:
+            return 0
         if not self.dearest_input and not self.dearest_output:
             return None
         left = micro_units * _MILLION - input_tokens * self.dearest_input
