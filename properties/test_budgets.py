@@ -4,10 +4,10 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepfold.loop import Done, Limits, Program, RetryPolicy, never
+from stepfold.loop import Done, Limits, Program, RetryPolicy, granted_to, never
 from stepfold.loop.commands import CallModel
 from stepfold.testing import Trace, laws, simulate
-from stepfold.testing.strategies import limits, programs, schedules, worlds
+from stepfold.testing.strategies import limits, prices, programs, schedules, worlds
 from stepfold.values import Stopped
 
 TIGHT = limits(tools=("look", "wipe"), percent=60, most=4, most_tokens=120, priced=True)
@@ -31,6 +31,23 @@ def test_no_limit_is_exceeded(data: st.DataObject, drawn: Program, tight: Limits
     schedule = data.draw(schedules(kinds=("crash", "crash", "cancel", "steer")))
 
     limits_are_kept(simulate(program, "Hello", world, schedule))
+
+
+@given(st.data(), programs(min_tools=2, hooks=10, asking=30, priced=50, granting=50), TIGHT)
+def test_no_run_exceeds_what_it_was_granted(
+    data: st.DataObject, drawn: Program, tight: Limits
+) -> None:
+    """Neither its limits nor its prices are those of the program; the journal tells them."""
+    program = evolve(drawn, limits=Limits(), stop_when=never, retry=IMPATIENT)
+    world = data.draw(worlds(program=program, min_calls=1, failing=50, hostile=5, cut=3))
+    schedule = data.draw(schedules(kinds=("crash", "crash", "cancel", "steer")))
+    known = {model: data.draw(prices()) for model in program.every_model}
+    granted = granted_to(program, tight, known)
+
+    trace = simulate(program, "Hello", world, schedule, granted=granted)
+
+    limits_are_kept(trace)
+    laws.run_is_replayable(program, trace.header, trace.entries, trace.end)
 
 
 @given(st.data(), programs(min_tools=2, hooks=0, asking=0), st.integers(0, 120))

@@ -11,6 +11,7 @@ from tests.cli._desk import Command
 
 SHOP = '''
 import stepfold as sf
+from stepfold import durable
 from stepfold.testing import ScriptedModel, call, reply
 
 
@@ -37,6 +38,19 @@ prices = {"scripted/model": sf.Price(input=1_000_000, output=1_000_000)}
 agent = sf.Agent(model=model, tools=[stock, order], prices=prices)
 program = agent.program
 hasty = sf.Agent(model=model, tools=[stock, order], stop_when=sf.is_step_count(1))
+store = durable.FileStore("runs")
+
+
+@sf.tool(idempotent=True, grant=sf.Limits(tokens=500, tool_calls=2))
+async def ask(context: sf.ToolContext[object]) -> str:
+    """Ask somebody else."""
+    run = await durable.run(agent, store, "What is left?", parent=context)
+    return run.unwrap()
+
+
+boss = sf.Agent(
+    model=ScriptedModel([reply(call(ask)), reply("I see.")], by_step=True), tools=[ask]
+)
 '''
 
 
@@ -96,6 +110,28 @@ def test_replay_shows_where_a_program_parts(stepfold: Command, journal: str) -> 
     assert "diverged at the beginning" in refused.out
     assert "--allow-other" in refused.out
     assert parted.out == "diverged at record 5, ToolReturned\n- CallModel/1/0\n+ nothing\n"
+
+
+def test_a_run_of_a_tool_call_is_replayed_with_its_plain_agent(
+    stepfold: Command, journal: str
+) -> None:
+    """What its call was granted is in its file, and `inspect` shows it."""
+    space: dict[str, object] = {}
+    exec(Path("shop.py").read_text("utf-8"), space)
+    boss, store = space["boss"], space["store"]
+    assert isinstance(boss, sf.Agent)
+    assert isinstance(store, durable.FileStore)
+
+    async def record() -> None:
+        await durable.run(boss, store, "Go", run_id="r-2")
+
+    anyio.run(record)
+    path = str(store.path_of("r-2/0/0"))
+
+    done = stepfold("replay", path, "--program", "shop:agent")
+    assert (done.code, done.out) == (0, "the same: 5 events, 2 steps, completed\n")
+    assert "granted by a tool call: tokens=500, tool_calls=2" in stepfold("inspect", path).out
+    assert "granted" not in stepfold("inspect", journal).out
 
 
 def test_fork_writes_a_run_that_can_go_on(stepfold: Command, journal: str) -> None:

@@ -12,6 +12,7 @@ from attrs import evolve, frozen
 from stepfold.codec import CURRENT_VERSION, encode
 from stepfold.loop import (
     RULES,
+    Granted,
     Limits,
     OutputSpec,
     Program,
@@ -29,6 +30,7 @@ from stepfold.values import (
     ModelErrorReason,
     NoOutput,
     Outcome,
+    Price,
     Stop,
     Success,
     ToolDefinition,
@@ -79,9 +81,18 @@ class Kept:
     program: Program
     world: World
     schedule: Schedule = IN_ORDER
+    granted: Granted | None = None
 
     def trace(self) -> Trace:
-        return simulate(self.program, "Begin.", self.world, self.schedule, seed=7, at=1_000)
+        return simulate(
+            self.program,
+            "Begin.",
+            self.world,
+            self.schedule,
+            seed=7,
+            at=1_000,
+            granted=self.granted,
+        )
 
 
 def _with(*kinds: Intervention) -> Schedule:
@@ -127,6 +138,14 @@ RUNS: Mapping[str, Kept] = {
     "stopped": Kept(
         evolve(PROGRAM, limits=Limits(steps=2, tool_calls=1, wrap_up_tokens=40)),
         World(turns=(_turn("look", "send"),)),
+    ),
+    "granted": Kept(
+        PROGRAM,
+        World(turns=(_turn("look", "send"),)),
+        granted=Granted(
+            Limits(steps=9, tool_calls=1, cost=500, calls_of={"send": 3}, wrap_up_tokens=40),
+            tuple((model, Price(input=1_000, output=2_000)) for model in PROGRAM.models),
+        ),
     ),
     "steered": Kept(PROGRAM, _WORK, _with(Intervention(0, "queue"), Intervention(2, "steer"))),
     "resumed": Kept(

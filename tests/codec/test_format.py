@@ -37,7 +37,7 @@ ROOTS: tuple[object, ...] = (
 )
 # Values that are no data of a run: bounds and faults of the reader, JSON, which is a string, and
 # prices, which belong to a program.
-NOT_STORED = {v.JsonBounds, v.JsonFault, v.JsonText, v.Price}
+NOT_STORED = {v.JsonBounds, v.JsonFault, v.JsonText}
 
 
 def _classes_in(annotation: object, seen: set[type]) -> Iterator[type]:

@@ -138,3 +138,115 @@ async def test_a_run_has_a_name_or_a_parent() -> None:
 
     with pytest.raises(UsageError, match="expected run_id=…, or parent=…"):
         await durable.run(agent, store, "Go")  # type: ignore[call-overload]
+
+
+# --- by themselves ----------------------------------------------------------------------------
+
+LEFT = Limits(tokens=1_000, tool_calls=2)
+
+
+@sf.tool
+def look(place: str) -> str:
+    """Look somewhere."""
+    return f"saw {place}"
+
+
+@sf.tool(needs_approval=True)
+def pay(cents: int) -> str:
+    """Pay."""
+    return f"paid {cents}"
+
+
+def payer() -> sf.Agent:
+    """An agent that asks before it pays, and would look on for ever."""
+    script = [
+        reply(call(pay, {"cents": 5}), usage=(10, 5)),
+        *(reply(call(look, {"place": place}), usage=(10, 5)) for place in "abc"),
+    ]
+    limits = Limits(calls_of={look: 9, pay: 9})
+    return sf.Agent(model=ScriptedModel(script, by_step=True), tools=[look, pay], limits=limits)
+
+
+async def delegated(store: JournalStore) -> sf.Run[str]:
+    """A run whose call has let a child begin, which waits for a person."""
+
+    @sf.tool(idempotent=True, grant=LEFT)
+    async def settle(context: sf.ToolContext[object]) -> str:
+        """Let somebody else pay."""
+        await durable.run(payer(), store, "Pay.", parent=context)
+        return "begun"
+
+    model = ScriptedModel([reply(call(settle)), reply("Begun.")], by_step=True)
+    return await durable.run(sf.Agent(model=model, tools=[settle]), store, "Go", run_id="run")
+
+
+async def test_a_child_is_answered_by_itself_within_what_its_call_was_granted() -> None:
+    """Its journal tells what that was: the agent that it is a run of is all that is needed."""
+    store = MemoryStore()
+    await delegated(store)
+    blocked = await durable.resume(payer(), store, "run/0/0")
+    answers = [sf.approve(request) for request in blocked.open_approvals]
+
+    run = await durable.answer(payer(), store, "run/0/0", answers)
+
+    recording = (await durable.recording_of(store, "run/0/0")).unwrap()
+    assert isinstance(run.end, sf.Stopped)
+    assert run.end.stop.name == "limit-tool-calls"
+    assert run.state.ledger.total_issued == 2
+    assert durable.replayed(payer().program, recording) == Success(run.state)
+
+
+async def test_a_fork_of_a_child_keeps_to_what_the_child_was_granted() -> None:
+    store = MemoryStore()
+    await delegated(store)
+    version = (await durable.recording_of(store, "run/0/0")).unwrap().run.version
+    await durable.fork(payer(), store, "run/0/0", "other", at=version)
+    blocked = await durable.resume(payer(), store, "other")
+
+    answers = [sf.approve(request) for request in blocked.open_approvals]
+    run = await durable.answer(payer(), store, "other", answers)
+
+    assert isinstance(run.end, sf.Stopped)
+    assert run.end.stop.name == "limit-tool-calls"
+
+
+async def test_a_child_that_is_taken_up_by_a_smaller_grant_says_so_in_its_journal() -> None:
+    """A call may come again with less: what its run may spend from then on is in the event."""
+    store = MemoryStore()
+    script = [reply(call(look, {"place": place}), usage=(10, 5)) for place in "abcd"]
+    child = sf.Agent(model=ScriptedModel(script, by_step=True), tools=[look])
+
+    async def called(grant: Limits, records: int) -> None:
+        @sf.tool(idempotent=True, grant=grant)
+        async def search(context: sf.ToolContext[object]) -> str:
+            """Let somebody else look."""
+            crashing: JournalStore = CrashingStore(store, records)  # type: ignore[assignment]
+            try:
+                await durable.run(child, crashing, "Look.", parent=context, lease_seconds=0.2)
+            except CrashError:
+                return "lost"
+            return "found"
+
+        model = ScriptedModel([reply(call(search)), reply("Done.")], by_step=True)
+        await sf.Agent(model=model, tools=[search]).generate("Go", run_id="run")
+
+    await called(Limits(tool_calls=4), 5)
+    await called(Limits(tool_calls=2), 99)
+
+    recording = (await durable.recording_of(store, "run/0/0")).unwrap()
+    assert recording.snapshot is not None
+    assert recording.snapshot.ledger.total_issued == 2
+    assert durable.replayed(child.program, recording) == Success(recording.snapshot)
+
+
+async def test_a_child_can_be_exported_without_what_was_said() -> None:
+    """The names of tools and models in what it was granted are names, and stay."""
+    store = MemoryStore()
+    await delegated(store)
+    recording = (await durable.recording_of(store, "run/0/0")).unwrap()
+
+    cut = durable.redacted(recording)
+
+    assert cut.header.granted == recording.header.granted
+    assert cut.header.granted is not None
+    assert dict(cut.header.granted.limits.calls_of) == {"look": 9, "pay": 9}

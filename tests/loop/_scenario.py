@@ -15,6 +15,7 @@ from stepfold.loop import (
     Checking,
     Concluding,
     Done,
+    Granted,
     Limits,
     LoopState,
     OutputSpec,
@@ -411,9 +412,18 @@ def started(
     at: int = 0,
     seed: int = 7,
     runtime_context: JsonText = EMPTY_OBJECT,
+    granted: Granted | None = None,
 ) -> Run:
     """Begin a run named `r`."""
-    transition = begin(program, prompt, run="r", seed=seed, at=at, runtime_context=runtime_context)
+    transition = begin(
+        program,
+        prompt,
+        run="r",
+        seed=seed,
+        at=at,
+        runtime_context=runtime_context,
+        granted=granted,
+    )
     return Run(program, transition, list(transition.commands), list(transition.notes))
 
 

@@ -7,11 +7,13 @@ from stepfold.loop import (
     NO_LIMITS,
     Calling,
     Done,
+    Granted,
     Limits,
     Progress,
     RetryPolicy,
     ToolSpec,
     cost_budget,
+    granted_to,
     request_of,
 )
 from stepfold.loop.commands import CallModel, Grant, ModelCallKey, RunTool
@@ -25,6 +27,7 @@ from stepfold.values import (
     Stop,
     Stopped,
     Usage,
+    UsageError,
 )
 from tests.loop._scenario import (
     ONE,
@@ -510,6 +513,16 @@ def test_a_grant_of_which_nothing_is_told_counts_as_spent() -> None:
     assert FIRST == ledger.usage
 
 
+def test_a_model_that_costs_nothing_is_not_asked_once_more_was_spent_than_the_limit() -> None:
+    """No further call is made after an overshoot, whatever it would cost (law 9)."""
+    free = {ONE: Price(input=0, output=0)}
+    run = started(program(granting(), limits=Limits(cost=10), prices=free))
+    run.reply(call(), usage=FIRST)
+    run.finish(spending=Spending(cost=11, spent_cost=11))
+
+    assert stop_name(run) == "limit-cost"
+
+
 def test_spending_without_a_grant_counts_as_well() -> None:
     """A driver of one's own may tell."""
     run = started(program(tool()))
@@ -548,3 +561,57 @@ def test_spendings_add_up() -> None:
     assert Spending(Usage(2, 4), 6, 8, 10, 12) == one + one
     assert (one + unknown).cost is None
     assert one + Spending() == Spending() + one == one
+
+
+# --- what a run was granted -------------------------------------------------------------------
+
+
+def test_what_a_run_was_granted_holds_in_the_place_of_its_limits() -> None:
+    """Also its prices, where the program has none; the fingerprint is that of the program."""
+    plain = program(tool(), limits=Limits(tool_calls=9))
+    granted = granted_to(plain, Limits(tool_calls=1), PRICES)
+    run = started(plain, granted=granted)
+    run.reply(call(), call(), usage=FIRST)
+    run.finish()
+
+    assert stop_name(run) == "limit-tool-calls"
+    assert run.state.cost == 15
+    assert run.state.identity.fingerprint == plain.fingerprint
+
+
+@pytest.mark.parametrize("is_granted", [False, True])
+def test_what_a_run_was_granted_holds_until_it_is_granted_something_else(
+    *, is_granted: bool
+) -> None:
+    """A new process changes nothing of it; another call that takes the run up does."""
+    run = started(program(tool()), granted=Granted(Limits(steps=1)))
+    run.resume()
+    if is_granted:
+        run.feed(Resumed(2, run.soon, Granted(Limits(steps=2))))
+    run.reply(call(), usage=FIRST)
+    run.finish()
+
+    assert isinstance(run.state.phase, Calling) == is_granted
+
+
+def test_who_grants_money_has_to_know_the_prices() -> None:
+    """The cost could not be held to anything else."""
+    with pytest.raises(UsageError, match=f"expected the price of each model, got none of '{TWO}'"):
+        granted_to(program(models=(ONE, TWO)), Limits(cost=5), {ONE: PRICES[ONE]})
+
+
+def test_a_grant_of_money_without_prices_lets_no_model_be_asked() -> None:
+    """A run may be taken up by a program with another model than it was granted for."""
+    granted = Granted(Limits(cost=100), (("another", PRICES[ONE]),))
+    run = started(program(tool()), granted=granted)
+
+    assert stop_name(run) == "limit-cost"
+
+
+def test_tools_are_granted_no_money_whose_worth_is_not_known() -> None:
+    """The price of the next prompt could not be kept back."""
+    run = started(program(granting(), prices=FLAT), granted=Granted(Limits(cost=100)))
+    run.program = program(granting())
+    run.reply(call(), usage=FIRST)
+
+    assert [Grant(None, 0, None)] == grants(run)

@@ -13,7 +13,7 @@ from stepfold.agent._answers import (
     tool_error,
     tool_output,
 )
-from stepfold.agent._begun import begun, child_of, within
+from stepfold.agent._begun import begun, child_of, newly_granted
 from stepfold.agent._generate import generate_text, model_stage, stream_text
 from stepfold.agent._options import (
     AgentOptions,
@@ -65,6 +65,7 @@ __all__ = (
     "generate_text",
     "json",
     "model_stage",
+    "newly_granted",
     "object_of",
     "result_of",
     "route",
@@ -74,7 +75,6 @@ __all__ = (
     "to",
     "tool_error",
     "tool_output",
-    "within",
 )
 
 _ROUTES: Final = frozenset({"Routes", "route", "to"})

@@ -7,7 +7,7 @@ import anyio
 from typing_extensions import TypeForm, TypeVar, Unpack
 
 from stepfold.agent._answers import AnyAnswer, event_of
-from stepfold.agent._begun import Begun, begun, child_of, within
+from stepfold.agent._begun import Begun, begun, child_of, newly_granted
 from stepfold.agent._checks import (
     require_answer,
     require_kind,
@@ -33,7 +33,7 @@ from stepfold.loop import (
     Resting,
     Transition,
 )
-from stepfold.loop.events import Event
+from stepfold.loop.events import Event, Resumed
 from stepfold.ports import BLOCKING, Clock, Journal, LanguageModel
 from stepfold.shell import (
     CancelHandle,
@@ -324,11 +324,14 @@ class Agent(AsStage[Deps_contra, Out_co]):
         steering = options.get("steering")
         require_options(cancel, steering, None, None)
         runtime = self._configured.runtime(deps, options)
-        events = self.events_of(run.state, answers, at=runtime.clock.now())
+        at = runtime.clock.now()
+        events = self.events_of(run.state, answers, at=at)
         child = child_of(options.get("parent"), self.program, run.state)
-        program = within(self.program, child)
+        granted = newly_granted(child, run.state)
+        if granted is not None:
+            events = (Resumed(run.state.identity.resumed + 1, at, granted), *events)
         state = Transition(run.state)
-        driver = await driven(program, state, runtime, cancel, steering, events, child=child)
+        driver = await driven(self.program, state, runtime, cancel, steering, events, child=child)
         return self._finished(driver)
 
     # --- driving by hand ----------------------------------------------------------------------

@@ -7,7 +7,7 @@ from attrs import field, frozen
 from typing_extensions import Unpack
 
 from stepfold.agent._answers import AnyAnswer, event_of
-from stepfold.agent._begun import within
+from stepfold.agent._begun import newly_granted
 from stepfold.agent._checks import require_answer
 from stepfold.agent._options import Prompt, RunOptions, StreamOptions
 from stepfold.agent._output import Output
@@ -35,7 +35,6 @@ from stepfold.values import (
     Failure,
     JsonText,
     Outcome,
-    Price,
     Success,
     UsageError,
 )
@@ -149,9 +148,10 @@ class Asking:
         runtime = self.agent.runtime(
             deps=self.deps, clock=context.clock, journal=kept, observers=observers
         )
-        child = context.child(self.agent.program.limits, state)
-        program = within(self.agent.program, child)
-        event = Resumed(state.identity.resumed + 1, context.clock.now())
+        program = self.agent.program
+        child = context.child(program, state)
+        number, now = state.identity.resumed + 1, context.clock.now()
+        event = Resumed(number, now, newly_granted(child, state))
         first = step(program, state, event)
         if kept is not None:
             await write_down(kept, JournalEntry(event, command_ids(first)), first)
@@ -175,9 +175,9 @@ class Asking:
 
     # --- in a journal -------------------------------------------------------------------------
 
-    def reached(self, kept: Kept, prices: Mapping[str, Price], /) -> Outcome[LoopState, Diverged]:
+    def reached(self, kept: Kept, /) -> Outcome[LoopState, Diverged]:
         """The state that its run had reached."""
-        return kept.folded(self.agent.program, prices)
+        return kept.folded(self.agent.program)
 
     def value_of(self, output: JsonText, /) -> Outcome[object, str]:
         """The output of a completed run."""

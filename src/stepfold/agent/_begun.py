@@ -4,11 +4,12 @@ import secrets
 from collections.abc import Sequence
 from typing import Generic, TypeVar, final
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from stepfold.agent._checks import json_object, require_options
 from stepfold.agent._options import RunOptions
 from stepfold.loop import (
+    Granted,
     JournalHeader,
     LoopState,
     Program,
@@ -52,7 +53,7 @@ def begun(
     steering = options.get("steering")
     require_options(cancel, steering, run_id, seed)
     child = child_of(options.get("parent"), program)
-    program = within(program, child)
+    granted = None if child is None else child.granted
     run = run_id
     if run is None:
         run = f"run-{secrets.token_hex(8)}" if child is None else child.run
@@ -60,7 +61,15 @@ def begun(
     at = runtime.clock.now()
     messages = standardise_prompt(prompt)
     context = json_object("runtime_context", options.get("runtime_context")) or EMPTY_OBJECT
-    first = begin(program, messages, run=run, seed=drawn, at=at, runtime_context=context)
+    first = begin(
+        program,
+        messages,
+        run=run,
+        seed=drawn,
+        at=at,
+        runtime_context=context,
+        granted=granted,
+    )
     header = JournalHeader(
         run,
         drawn,
@@ -69,15 +78,16 @@ def begun(
         program.fingerprint,
         commands=command_ids(first),
         runtime_context=context,
+        granted=granted,
     )
     return Begun(program, first, runtime, header, cancel, child, steering)
 
 
-def within(program: Program, child: ChildRun | None) -> Program:
-    """The program with the limits that it has as the run of a tool call, if it is one."""
-    if child is None:
-        return program
-    return evolve(program, limits=child.limits, prices={**child.prices, **program.prices})
+def newly_granted(child: ChildRun | None, state: LoopState) -> Granted | None:
+    """What a run that is taken up is granted by the call that does so, if that is another grant."""
+    if child is None or child.granted == state.identity.granted:
+        return None
+    return child.granted
 
 
 def child_of(
@@ -86,14 +96,14 @@ def child_of(
     """The run that a tool call begins, or takes up, if it is one.
 
     Raises:
-        UsageError: the tool has no grant, or its call is over.
+        UsageError: the tool has no grant, its call is over, or a model's price is not known.
     """
     if parent is None or isinstance(parent, ChildRun):
         return parent  # who resumes runs has begun it already
     from stepfold.pipeline import StageContext
 
     if isinstance(parent, StageContext):
-        return parent.child(program.limits, taken_up)
+        return parent.child(program, taken_up)
     if not isinstance(parent, ToolContext):
         raise UsageError(f"parent: expected the ToolContext of a tool call, got {parent!r:.200}")
     if parent.children is None:
@@ -101,4 +111,4 @@ def child_of(
             "parent: expected the context of a tool with a grant, got that of one without: "
             "declare it as @tool(grant=Limits(…))"
         )
-    return parent.children.begin(program.limits, taken_up)
+    return parent.children.begin(program, taken_up)

@@ -1,6 +1,6 @@
 """`route`: a model chooses the stage."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Generic, Literal, cast, final
 
 from attrs import frozen
@@ -15,7 +15,7 @@ from stepfold.agent._run import RunFailed
 from stepfold.loop import Diverged, LoopState
 from stepfold.pipeline import Kept, Node, NotRouted, Rested, Stage, StageContext, chosen
 from stepfold.ports import LanguageModel
-from stepfold.values import Failure, JsonText, Outcome, Price, Success, UsageError
+from stepfold.values import Failure, JsonText, Outcome, Success, UsageError
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -108,9 +108,9 @@ class _Choosing:
 
     # --- in a journal -------------------------------------------------------------------------
 
-    def reached(self, kept: Kept, prices: Mapping[str, Price], /) -> Outcome[LoopState, Diverged]:
+    def reached(self, kept: Kept, /) -> Outcome[LoopState, Diverged]:
         """The state that its run had reached."""
-        return self.asking.reached(kept, prices)
+        return self.asking.reached(kept)
 
     def value_of(self, output: JsonText, /) -> Outcome[object, str]:
         """The number of the route that was named."""

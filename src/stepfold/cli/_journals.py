@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+import attrs
+
 from stepfold.agent import Agent
 from stepfold.cli._kept_pipelines import (
     fork_pipeline,
@@ -31,7 +33,7 @@ from stepfold.durable import (
     spans_of,
     write_recording,
 )
-from stepfold.loop import LoopState, Program
+from stepfold.loop import Limits, LoopState, Program
 from stepfold.loop.events import (
     ApprovalAnswered,
     ApprovalDecided,
@@ -141,10 +143,19 @@ def _show_head(screen: Screen, recording: Recording) -> None:
     told = f"{run.status}, {run.version} records in {took}, begun {_date(run.created)}"
     screen.line((f"run {run.run}", "bold"), f"  {told}")
     screen.line((f"program {header.fingerprint[:12]}, rules {header.rules}", "dim"))
+    if header.granted is not None:
+        screen.line((f"granted by a tool call: {_told_limits(header.granted.limits)}", "dim"))
     if run.parent is not None:
         screen.line((f"a fork of {run.parent} after record {run.forked_at}", "dim"))
     if recording.redacted:
         screen.line(("redacted, or without its secrets: cannot be replayed", "yellow"))
+
+
+def _told_limits(limits: Limits) -> str:
+    figures = attrs.asdict(
+        limits, recurse=False, filter=lambda _, figure: figure is not None and figure != ()
+    )
+    return ", ".join(f"{name}={figure}" for name, figure in figures.items()) or "no limits"
 
 
 def _show_steps(screen: Screen, recording: Recording) -> None:

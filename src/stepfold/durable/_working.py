@@ -13,7 +13,7 @@ from stepfold.agent import (
     RunFailed,
     RunOptions,
     begun,
-    within,
+    newly_granted,
 )
 from stepfold.durable._hand_over import HandedOver, HandOver
 from stepfold.durable._journal import RunJournal
@@ -85,11 +85,6 @@ class Task(Generic[D, Out]):
     deps: object
     options: DurableOptions
     child: ChildRun | None = None
-
-    @property
-    def program(self) -> Program:
-        """The agent's program, within the limits of the call that the run belongs to."""
-        return within(self.agent.program, self.child)
 
     def runtime(self, journal: RunJournal) -> Runtime[D]:
         """What the program's names stand for here."""
@@ -175,7 +170,8 @@ async def begin_run(
 
 
 async def carry_on(task: Task[D, Out], stored: StoredJournal, holding: Holding) -> Run[Out]:
-    found = recovery(task.program, stored, task.options)
+    program = task.agent.program
+    found = recovery(program, stored, task.options)
     state = found.state
     if isinstance(state.phase, Done | Resting):
         if task.child is not None:
@@ -183,8 +179,9 @@ async def carry_on(task: Task[D, Out], stored: StoredJournal, holding: Holding) 
         return come_to_rest(task.agent.run_of(state))
     journal = holding.guard(continued(task.store, stored.run.run, found, task.options))
     runtime = task.runtime(journal)
-    event = Resumed(state.identity.resumed + 1, runtime.clock.now())
-    first = step(task.program, state, event)
+    number, now = state.identity.resumed + 1, runtime.clock.now()
+    event = Resumed(number, now, newly_granted(task.child, state))
+    first = step(program, state, event)
     await journal.advance(JournalEntry(event, command_ids(first)), first)
     return await drive_on(task, first, runtime)
 
@@ -192,7 +189,9 @@ async def carry_on(task: Task[D, Out], stored: StoredJournal, holding: Holding) 
 async def drive_on(task: Task[D, Out], first: Transition, runtime: Runtime[D]) -> Run[Out]:
     steering = task.options.get("steering")
     with covered(task.options) as handle:
-        driver = await driven(task.program, first, runtime, handle, steering, child=task.child)
+        driver = await driven(
+            task.agent.program, first, runtime, handle, steering, child=task.child
+        )
     if not isinstance(driver.state.phase, Done | Resting):
         raise HandedOver(driver.state.identity.run)
     run = Run(driver.state, task.agent.output, driver.outputs)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from stepfold.loop._close import advance, next_step
 from stepfold.loop._draft import Draft
+from stepfold.loop._granted import Granted, prices_of
 from stepfold.loop._history import repair_history
 from stepfold.loop._ids import NO_IDS
 from stepfold.loop._plan import object_fault
@@ -49,12 +50,14 @@ def begin(
     seed: int,
     at: Instant,
     runtime_context: JsonText = EMPTY_OBJECT,
+    granted: Granted | None = None,
 ) -> Transition:
     """Start a run: check and repair the history, and issue the first commands.
 
     `run` names the run (ids of calls and approvals derive from it); `seed` decides the jitter of
     retries; `at` is the time, in nanoseconds; `runtime_context` is a JSON object that is handed on
-    to tools, policies and the prepare function. The caller's sequence is not kept. What was mended
+    to tools, policies and the prepare function; `granted` is what the run may spend as that of a
+    tool call. The caller's sequence is not kept. What was mended
     in it is the first note: `HistoryRepaired`.
 
     Raises:
@@ -76,12 +79,12 @@ def begin(
         msg = f"prompt[{finding.message}]{part}: {finding.problem}"
         raise UsageError(msg)
     kept, held_back, open_calls = _open_calls(history.messages)
-    identity = Identity(run, seed, at, program.fingerprint, RULES)
+    identity = Identity(run, seed, at, program.fingerprint, RULES, granted=granted)
     state = LoopState(
         identity,
         at,
         Transcript(kept, held_back=held_back, initial=len(kept), runtime_context=runtime_context),
-        Ledger(cost=0 if program.prices else None),
+        Ledger(cost=0 if prices_of(program, granted) else None),
         Preparing(PRE_PHASE, at),
         Inbox(),
         call_ids=NO_IDS.adding(_call_ids(history.messages)),

@@ -21,6 +21,7 @@ reserved then: a model is called when no tool runs, and the tools of a step are 
 from collections.abc import Sequence
 
 from stepfold.loop._draft import Draft
+from stepfold.loop._granted import limits_of, prices_of
 from stepfold.loop._limits import Limits
 from stepfold.loop._plan import StepPlan
 from stepfold.loop._program import Program
@@ -46,7 +47,7 @@ def limit_met(
     program: Program, out: Draft, step: int, model: str, *, kept_back: bool
 ) -> Stop | None:
     """The hard limit that leaves no room for a call; with `kept_back`, room for a wrap-up stays."""
-    limits = program.limits
+    limits = limits_of(program, out.identity.granted)
     wrap_up = limits.wrap_up_tokens if kept_back else None
     if limits.steps is not None:
         allowed = limits.steps if wrap_up is None else limits.steps - 1
@@ -79,7 +80,7 @@ def room_for_output(program: Program, out: Draft, model: str, *, kept_back: bool
 
 
 def _room_in_tokens(program: Program, out: Draft, *, kept_back: bool) -> int | None:
-    limits = program.limits
+    limits = limits_of(program, out.identity.granted)
     if limits.tokens is None:
         return None
     wrap_up = (limits.wrap_up_tokens or 0) if kept_back else 0
@@ -88,15 +89,16 @@ def _room_in_tokens(program: Program, out: Draft, *, kept_back: bool) -> int | N
 
 def _room_in_money(program: Program, out: Draft, model: str, *, kept_back: bool) -> int | None:
     """As many tokens of output as the money that is left buys, after the prompt is paid."""
-    limits = program.limits
+    limits = limits_of(program, out.identity.granted)
     if limits.cost is None:
         return None
-    price = program.prices.get(model)
-    if price is None:  # the program has lost the price since the run began
+    prices = prices_of(program, out.identity.granted)
+    price, of_wrap_up = prices.get(model), prices.get(program.models[0])
+    if price is None or of_wrap_up is None:  # a price was lost since the run began
         return 0
     left = limits.cost - out.spent_cost
     if kept_back:
-        left -= program.prices[program.models[0]].cost_at_most(0, limits.wrap_up_tokens or 0)
+        left -= of_wrap_up.cost_at_most(0, limits.wrap_up_tokens or 0)
     room = price.output_within(left, out.estimate)
     return None if room is None else _wanted_of(program, room)
 
@@ -129,7 +131,10 @@ def reserved_output(program: Program, plan: StepPlan | None, allowed: int | None
 
 def reserved_cost(program: Program, out: Draft, model: str, output: int) -> int:
     """What a call reserves of the money, in micro-units, for so many tokens of output."""
-    price = program.prices.get(model) if program.limits.cost is not None else None
+    granted = out.identity.granted
+    if limits_of(program, granted).cost is None:
+        return 0
+    price = prices_of(program, granted).get(model)
     if price is None:
         return 0
     return price.cost_at_most(out.estimate, output)
@@ -145,8 +150,9 @@ def settle_reply(program: Program, out: Draft, calling: Calling, usage: Usage) -
     spent = out.estimate + allowed if total is None else total
     out.settle(calling.reserved, spent, usage)
     cost = None
-    if program.prices:
-        price = program.prices.get(calling.model)
+    prices = prices_of(program, out.identity.granted)
+    if prices:
+        price = prices.get(calling.model)
         cost = None if price is None else price.cost_of(usage)
         most = calling.reserved_cost
         if cost is None and price is not None:
@@ -170,9 +176,10 @@ def settle_attempt(
     total = usage.total_tokens
     unknown = 0 if was_refused else calling.reserved
     out.settle(calling.reserved, unknown if total is None else total, usage)
-    if not program.prices:
+    prices = prices_of(program, out.identity.granted)
+    if not prices:
         return None
-    price = program.prices.get(calling.model)
+    price = prices.get(calling.model)
     cost = None if price is None else price.cost_of(usage)
     unknown = 0 if was_refused else calling.reserved_cost
     spent = unknown if cost is None else cost
@@ -186,13 +193,15 @@ def settle_attempt(
 
 def grants_of(program: Program, out: Draft, declared: Sequence[Limits]) -> Sequence[Grant]:
     """Reserve a grant for each of some tools, in call order."""
-    limits = program.limits
+    limits = limits_of(program, out.identity.granted)
     wrap_up = limits.wrap_up_tokens or 0
     tokens = cost = calls = None
     if limits.tokens is not None:
         tokens = max(0, limits.tokens - wrap_up - out.spent - out.estimate)
     if limits.cost is not None:
-        kept_back = program.prices[program.models[0]].cost_at_most(out.estimate, wrap_up)
+        prices = prices_of(program, out.identity.granted)
+        price = prices.get(program.models[0])
+        kept_back = limits.cost if price is None else price.cost_at_most(out.estimate, wrap_up)
         cost = max(0, limits.cost - kept_back - out.spent_cost)
     if limits.tool_calls is not None:
         calls = max(0, limits.tool_calls - out.total_issued)

@@ -12,6 +12,7 @@ from attrs import evolve
 
 from stepfold.loop._budget import grants_of, settle_grant
 from stepfold.loop._draft import Draft, Work
+from stepfold.loop._granted import limits_of
 from stepfold.loop._limits import NO_LIMITS
 from stepfold.loop._program import Program, ToolSpec
 from stepfold.loop._search import answer_search
@@ -229,14 +230,14 @@ def answered(program: Program, key: CallKey, slot: Slot, approval: Approval, out
     if slot.call.provider_executed:
         return agreed
     spec = program.tools.get(slot.call.tool_name)
-    if not approval.approved or spec is None or spec.executes or _is_limited(program, spec):
+    if not approval.approved or spec is None or spec.executes or _is_limited(program, out, spec):
         return agreed
     out.total_issued += 1
     return _opened(key, agreed, out)
 
 
-def _is_limited(program: Program, spec: ToolSpec) -> bool:
-    limits = program.limits
+def _is_limited(program: Program, out: Draft, spec: ToolSpec) -> bool:
+    limits = limits_of(program, out.identity.granted)
     return limits.tool_calls is not None or any(name == spec.name for name, _ in limits.calls_of)
 
 
@@ -288,7 +289,7 @@ def issue(program: Program, out: Draft, work: Work) -> None:
 
     A tool that is run here is started, a client's is opened to the client.
     """
-    limits = program.limits
+    limits = limits_of(program, out.identity.granted)
     limit_of = dict(limits.calls_of)
     issued = dict(out.issued)
     step, slots = work.step, work.slots

@@ -29,6 +29,7 @@ from stepfold.loop._budget import (
 )
 from stepfold.loop._calls import given_up, issue, taken_up
 from stepfold.loop._draft import Draft, Work
+from stepfold.loop._granted import limits_of
 from stepfold.loop._program import Program
 from stepfold.loop._record import write
 from stepfold.loop._retries import count_errors, retries_met
@@ -269,7 +270,8 @@ def after_step(
             return
     limit = None
     if refused:
-        limit = at_limit(LIMIT_TOOL_CALLS, out.total_issued, program.limits.tool_calls)
+        limits = limits_of(program, out.identity.granted)
+        limit = at_limit(LIMIT_TOOL_CALLS, out.total_issued, limits.tool_calls)
     elif out.toolbox.errors:
         limit = retries_met(program, out)
     if limit is not None:
@@ -349,7 +351,7 @@ def stopped(
             case _:
                 finish(out, Completed(answer), answer)
         return
-    wraps_up = program.limits.wrap_up_tokens is not None
+    wraps_up = limits_of(program, out.identity.granted).wrap_up_tokens is not None
     model = program.models[0]
     if wraps_up and limit_met(program, out, step + 1, model, kept_back=False) is None:
         call(program, out, step + 1, out.now, None, wrap=stop)

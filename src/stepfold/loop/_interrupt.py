@@ -111,7 +111,8 @@ def resume(program: Program, out: Draft, event: Resumed) -> None:
     if event.number < number:
         return
     out.at(event.at)
-    out.identity = evolve(out.identity, resumed=number)
+    granted = out.identity.granted if event.granted is None else event.granted
+    out.identity = evolve(out.identity, resumed=number, granted=granted)
     phase = out.phase
     if isinstance(phase, Working) and phase.running:
         work = Work.of(phase)

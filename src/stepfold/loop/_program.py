@@ -201,6 +201,21 @@ def _price_table(prices: Mapping[str, Price]) -> Mapping[str, Price]:
     return MappingProxyType(dict(prices))
 
 
+def require_prices(limits: Limits, models: Iterable[str], prices: Mapping[str, Price]) -> None:
+    """Refuse a limit of the cost where a model has no price.
+
+    Raises:
+        UsageError: one has none; the text names it.
+    """
+    for model in models if limits.cost is not None else ():
+        if model not in prices:
+            msg = (
+                f"Limits.cost: expected the price of each model, got none of {model!r}: give "
+                f"prices={{{model!r}: Price(input=…, output=…)}}"
+            )
+            raise UsageError(msg)
+
+
 @final
 @frozen(eq=False, kw_only=True)
 class Program:
@@ -314,13 +329,7 @@ class Program:
                 "add it to the tools"
             )
             raise UsageError(msg)
-        for model in self.every_model if self.limits.cost is not None else ():
-            if model not in self.prices:
-                msg = (
-                    f"Limits.cost: expected the price of each model, got none of {model!r}: give "
-                    f"prices={{{model!r}: Price(input=…, output=…)}}"
-                )
-                raise UsageError(msg)
+        require_prices(self.limits, self.every_model, self.prices)
         condition: object = self.stop_when
         if not callable(condition):
             msg = f"stop_when: expected a function of Progress, got {condition!r}"

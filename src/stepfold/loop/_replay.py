@@ -6,6 +6,7 @@ from typing import final
 from attrs import frozen
 
 from stepfold.loop._begin import begin
+from stepfold.loop._granted import Granted
 from stepfold.loop._program import RULES, Program
 from stepfold.loop._state import LoopState, Transition
 from stepfold.loop._step import step
@@ -36,6 +37,7 @@ class JournalHeader:
     rules: int = RULES
     commands: tuple[str, ...] = ()
     runtime_context: JsonText = EMPTY_OBJECT
+    granted: Granted | None = None
 
 
 @final
@@ -89,6 +91,7 @@ def replay(
         seed=header.seed,
         at=header.at,
         runtime_context=header.runtime_context,
+        granted=header.granted,
     )
     if header.commands and command_ids(first) != header.commands:
         return Failure(Diverged(-1, _told(header.commands), _told(command_ids(first))))

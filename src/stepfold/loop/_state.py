@@ -10,6 +10,7 @@ from typing import TypeAlias, final
 
 from attrs import field, frozen
 
+from stepfold.loop._granted import Granted
 from stepfold.loop._ids import NO_IDS, IdSet
 from stepfold.loop._slots import Slot
 from stepfold.loop._stop import Progress
@@ -195,7 +196,10 @@ def _counted(what: str) -> Callable[[tuple[object, ...]], str]:
 @final
 @frozen(order=False)
 class Identity:
-    """What never changes in a run, but for `resumed`, the number of times it was taken up again."""
+    """What changes in a run only when it is taken up again.
+
+    `resumed` counts how often that was; `granted` is what it may spend as the run of a tool call.
+    """
 
     run: str
     seed: int
@@ -203,6 +207,7 @@ class Identity:
     fingerprint: str
     rules: int
     resumed: int = 0
+    granted: Granted | None = None
 
 
 @final

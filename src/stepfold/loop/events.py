@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias, final
 
 from attrs import field, frozen
 
+from stepfold.loop._granted import Granted
 from stepfold.loop._plan import StepPlan
 from stepfold.loop.commands import CallKey, ModelCallKey
 from stepfold.values import (
@@ -287,10 +288,14 @@ class CancelRequested:
 @final
 @frozen(order=False)
 class Resumed:
-    """The run goes on in a new process, for the `number`-th time, counted from 1."""
+    """The run is taken up, in a new process or by a tool call, for the `number`-th time, from 1.
+
+    `granted` is what it may spend from now on as the run of that call; `None` changes nothing.
+    """
 
     number: int
     at: Instant
+    granted: Granted | None = None
 
 
 Event: TypeAlias = (

@@ -4,7 +4,7 @@ from typing import final
 
 from attrs import field, frozen
 
-from stepfold.loop import Limits, LoopState
+from stepfold.loop import LoopState, Program
 from stepfold.pipeline._kept import KeptAgent
 from stepfold.pipeline.events import StageKey
 from stepfold.pipeline.notes import Tell
@@ -37,11 +37,8 @@ class StageContext:
         place = ".".join(map(str, (*self.key.strand, self.key.place)))
         return f"{self.run}/{place}"
 
-    def child(self, limits: Limits, taken_up: LoopState | None) -> ChildRun | None:
+    def child(self, program: Program, taken_up: LoopState | None) -> ChildRun | None:
         """The share of the pipeline's limits for a run that begins here, or is taken up."""
         if self.children is None:
             return None
-        child = self.children.begin(limits, taken_up)
-        if self.kept is not None:
-            self.kept.granted(child.limits)
-        return child
+        return self.children.begin(program, taken_up)

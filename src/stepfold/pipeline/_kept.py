@@ -2,15 +2,14 @@
 
 Rules. The run is named after the pipeline's and the place of its stage. Its header and its events
 are records of the pipeline's journal, each with the key of the stage, so that one store, one
-version and one writer are enough. What an agent may spend of the limits that are shared is found
-anew whenever it is begun or taken up; it is written with the first event after that, since the
-loop decides by it. Once the stage has an answer, nobody folds its events again but to replay.
+version and one writer are enough. Once the stage has an answer, nobody folds its events again but
+to replay.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final, Protocol, TypeAlias, final, runtime_checkable
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from stepfold.codec import to_json
 from stepfold.loop import (
@@ -18,16 +17,13 @@ from stepfold.loop import (
     Done,
     JournalEntry,
     JournalHeader,
-    Limits,
     LoopState,
     Program,
     Transition,
     replay,
-    replay_from,
 )
-from stepfold.loop.commands import Grant
 from stepfold.pipeline.events import StageKey
-from stepfold.values import Failure, JsonText, OpenRequest, Outcome, Price
+from stepfold.values import JsonText, OpenRequest, Outcome
 
 Write: TypeAlias = Callable[[Mapping[str, object], int], Awaitable[None]]
 """Writes a record down, with its time."""
@@ -43,48 +39,26 @@ class Rested:
 
 @final
 class Kept:
-    """What a journal holds of one run of an agent: its beginning, and its events.
+    """What a journal holds of one run of an agent: its beginning, and its events."""
 
-    With each event is what the agent could spend from then on, where that had changed.
-    """
-
-    def __init__(self, header: JournalHeader, grant: Grant | None) -> None:
+    def __init__(self, header: JournalHeader) -> None:
         self.header: JournalHeader = header
-        self._grant: Final = grant
-        self._entries: Final[list[tuple[JournalEntry, Grant | None]]] = []
+        self._entries: Final[list[JournalEntry]] = []
 
-    def add(self, entry: JournalEntry, grant: Grant | None) -> None:
+    def add(self, entry: JournalEntry) -> None:
         """Let one more event have happened."""
-        self._entries.append((entry, grant))
+        self._entries.append(entry)
 
-    def folded(self, program: Program, prices: Mapping[str, Price]) -> Outcome[LoopState, Diverged]:
+    def folded(self, program: Program) -> Outcome[LoopState, Diverged]:
         """The state that the run had reached; `position` of a failure counts its events."""
-        within = _within(program, self._grant, prices)
-        reached = replay(within, self.header, ())
-        for place, (entry, grant) in enumerate(self._entries):
-            if isinstance(reached, Failure):
-                return reached
-            if grant is not None:
-                within = _within(program, grant, prices)
-            reached = replay_from(within, reached.unwrap(), (entry,), position=place)
-        return reached
-
-
-def _within(program: Program, grant: Grant | None, prices: Mapping[str, Price]) -> Program:
-    """A program with what it could spend."""
-    if grant is None:
-        return program
-    limits = evolve(
-        program.limits, tokens=grant.tokens, cost=grant.cost, tool_calls=grant.tool_calls
-    )
-    return evolve(program, limits=limits, prices={**prices, **program.prices})
+        return replay(program, self.header, self._entries)
 
 
 @runtime_checkable
 class AsksAgent(Protocol):
     """What a stage of an agent is to a journal."""
 
-    def reached(self, kept: Kept, prices: Mapping[str, Price], /) -> Outcome[LoopState, Diverged]:
+    def reached(self, kept: Kept, /) -> Outcome[LoopState, Diverged]:
         """The state that its run had reached."""
         ...
 
@@ -114,11 +88,6 @@ class KeptAgent:
         self.answers: tuple[object, ...] = ()  # what people said meanwhile, for when it goes on
         self._key = key
         self._write = write
-        self._grant: Grant | None = None
-
-    def granted(self, limits: Limits) -> None:
-        """Keep what the run may spend from now on."""
-        self._grant = Grant(limits.tokens, limits.cost, limits.tool_calls)
 
     async def begin(self, header: JournalHeader, /) -> None:
         """Write down how the run began."""
@@ -136,16 +105,12 @@ class KeptAgent:
     def _record(
         self, kind: str, name: str, value: JournalHeader | JournalEntry
     ) -> dict[str, object]:
-        record: dict[str, object] = {
+        return {
             "type": kind,
             "strand": list(self._key.strand),
             "place": self._key.place,
             name: to_json(value),
         }
-        if self._grant is not None:
-            record["grant"] = [self._grant.tokens, self._grant.cost, self._grant.tool_calls]
-            self._grant = None
-        return record
 
 
 def written_end(state: LoopState | None, *, is_success: bool) -> Mapping[str, object]:

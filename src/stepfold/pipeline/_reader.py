@@ -208,7 +208,7 @@ class Reader:
         asks = None if strand is None else self.asks(strand)
         if strand is None or asks is None:
             return Failure(Diverged(-1, f"an agent at stage {key}", "none"))
-        outcome = asks.reached(kept, self.opening.prices)
+        outcome = asks.reached(kept)
         if isinstance(outcome, Success):
             return outcome
         parted, title = outcome.failure(), self._wiring.code[strand.at].title
@@ -231,13 +231,13 @@ class Reader:
             return
         if kind == "agent-begun":
             header = self._coded(record, "header", JournalHeader)
-            self.agents[self._key(record)] = KeptRun(header, self._granted(record))
+            self.agents[self._key(record)] = KeptRun(header)
             return
         if kind == "agent-event":
             key, entry = self._key(record), self._coded(record, "entry", JournalEntry)
             if key not in self.agents:
                 raise self._damaged(f"an event is of an agent that never began, at {key}")
-            self.agents[key].add(entry, self._granted(record))
+            self.agents[key].add(entry)
             return
         event = self._event(record)
         if self._checks and isinstance(event, _ENDS) and event.key in self.agents:
@@ -350,9 +350,6 @@ class Reader:
         if len(numbers) != len(path):
             raise self._damaged("an event has no place")
         return StageKey(numbers, place)
-
-    def _granted(self, record: Mapping[str, object]) -> Grant | None:
-        return self._grant(record["grant"]) if "grant" in record else None
 
     def _grant(self, found: object) -> Grant:
         match found:

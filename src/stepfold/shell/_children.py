@@ -11,7 +11,7 @@ from typing import final
 
 from attrs import evolve
 
-from stepfold.loop import NO_LIMITS, Limits, LoopState, Program
+from stepfold.loop import NO_LIMITS, Granted, Limits, LoopState, Program, granted_to, prices_of
 from stepfold.loop.commands import Grant, RunTool
 from stepfold.loop.events import Spending
 from stepfold.values import Price, ToolFault, UsageError
@@ -36,21 +36,22 @@ class ChildRuns:
         self._is_over = False
         self._lock = threading.Lock()  # a tool may be a function in a thread
 
-    def begin(self, own: Limits, taken_up: LoopState | None = None) -> "ChildRun":
-        """Take what a run with these limits may spend; it keeps to them and to the grant.
+    def begin(self, program: Program, taken_up: LoopState | None = None) -> "ChildRun":
+        """Take what a run of this program may spend; it keeps to its limits and to the grant.
 
         What a run that is `taken_up` has spent before was not spent by this call.
 
         Raises:
-            UsageError: the call is over.
+            UsageError: the call is over, or the cost is limited and a model has no price.
         """
+        own = program.limits
         with self._lock:
             if self._is_over:
                 raise UsageError(
                     f"parent: the tool call {self._key} is over; a run that belongs to it has to "
                     "begin and to end before its tool returns"
                 )
-            left, granted = self._left, self.limits
+            left, most = self._left, self.limits
             before = NOTHING_SPENT if taken_up is None else spent_by(taken_up)
             steps = 0 if taken_up is None else len(taken_up.steps)
             taken = Grant(
@@ -60,14 +61,15 @@ class ChildRuns:
             )
             limits = evolve(
                 own,
-                steps=_least(own.steps, _more(granted.steps, steps)),
+                steps=_least(own.steps, _more(most.steps, steps)),
                 tokens=_more(taken.tokens, before.tokens),
                 cost=_more(taken.cost, before.spent_cost),
                 tool_calls=_more(taken.tool_calls, before.tool_calls),
                 wrap_up_tokens=(
-                    granted.wrap_up_tokens if own.wrap_up_tokens is None else own.wrap_up_tokens
+                    most.wrap_up_tokens if own.wrap_up_tokens is None else own.wrap_up_tokens
                 ),
             )
+            granted = granted_to(program, limits, self.prices)
             self._left = Grant(
                 _without(left.tokens, taken.tokens),
                 _without(left.cost, taken.cost),
@@ -78,7 +80,7 @@ class ChildRuns:
                 self._count += 1
             else:
                 run = taken_up.identity.run
-            child = ChildRun(self, run, limits, taken, before)
+            child = ChildRun(self, run, granted, taken, before)
             self._open.append(child)
             return child
 
@@ -143,28 +145,28 @@ class ChildRuns:
             return self._told
 
 
-def children_of(program: Program, command: RunTool, run: str) -> ChildRuns | None:
+def children_of(program: Program, command: RunTool, state: LoopState) -> ChildRuns | None:
     """What a call may begin, if its tool was granted anything."""
     if command.grant is None:
         return None
     spec = program.tools.get(command.tool_name)
     declared = NO_LIMITS if spec is None else spec.grant or NO_LIMITS
-    call = f"{run}/{command.key.step}/{command.key.index}"
-    return ChildRuns(call, declared, command.grant, program.prices)
+    identity = state.identity
+    call = f"{identity.run}/{command.key.step}/{command.key.index}"
+    return ChildRuns(call, declared, command.grant, prices_of(program, identity.granted))
 
 
 @final
 class ChildRun:
-    """One run of a tool call: its name, and the limits that it has to keep to."""
+    """One run of a tool call: its name, and what it was granted."""
 
     def __init__(
-        self, parent: ChildRuns, run: str, limits: Limits, taken: Grant, before: Spending
+        self, parent: ChildRuns, run: str, granted: Granted, taken: Grant, before: Spending
     ) -> None:
         self.run: str = run
-        self.limits: Limits = limits
+        self.granted: Granted = granted
         self.taken: Grant = taken
         self.before: Spending = before
-        self.prices: Mapping[str, Price] = parent.prices
         self._parent = parent
 
     def end(self, state: LoopState) -> None:

@@ -412,7 +412,7 @@ class Driver(Generic[D]):
             if self.is_over:  # somebody asked the run to end while that was written
                 return
         context: object = None
-        children = children_of(self.program, command, self.state.identity.run)
+        children = children_of(self.program, command, self.state)
         if tool.takes_context or self.watch is not None:
             context = seen = ToolContext(
                 self.runtime.deps,

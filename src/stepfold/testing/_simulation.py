@@ -8,6 +8,7 @@ from attrs import evolve, frozen
 from stepfold.loop import (
     Calling,
     Done,
+    Granted,
     JournalEntry,
     JournalHeader,
     LoopState,
@@ -163,17 +164,26 @@ def simulate(
     run: str = "run",
     seed: int = 0,
     at: Instant = 0,
+    granted: Granted | None = None,
     most: int = 1_000,
 ) -> Trace:
     """Run a program in a world until it ends, rests for good, or has taken `most` events.
 
+    With `granted`, it runs as the run of a tool call that was granted so much.
+
     Raises:
         UsageError: as `begin` does.
     """
-    start = begin(program, prompt, run=run, seed=seed, at=at)
+    start = begin(program, prompt, run=run, seed=seed, at=at, granted=granted)
     messages = (UserMessage(prompt),) if isinstance(prompt, str) else tuple(prompt)
     header = JournalHeader(
-        run, seed, at, messages, program.fingerprint, commands=command_ids(start)
+        run,
+        seed,
+        at,
+        messages,
+        program.fingerprint,
+        commands=command_ids(start),
+        granted=granted,
     )
     host = _Host(program, world, start.state, frozenset(start.commands))
     moments = tuple(host.moments(schedule, most))
@@ -203,6 +213,7 @@ def trace_of(program: Program, header: JournalHeader, entries: Iterable[JournalE
         seed=header.seed,
         at=header.at,
         runtime_context=header.runtime_context,
+        granted=header.granted,
     )
     host = _Host(program, World(), start.state, frozenset(start.commands))
     moments = tuple(host.give(entry.event) for entry in kept)

@@ -2,7 +2,16 @@
 
 from typing import Literal, TypeAlias
 
-from stepfold.loop import Calling, Ledger, LoopState, Phase, Program, Transition, Working
+from stepfold.loop import (
+    Calling,
+    LoopState,
+    Phase,
+    Program,
+    Transition,
+    Working,
+    limits_of,
+    prices_of,
+)
 from stepfold.loop.commands import RunTool
 from stepfold.loop.events import ToolReturned
 from stepfold.loop.notes import CallOpened
@@ -18,7 +27,8 @@ def budgets_hold(program: Program, state: LoopState) -> None:
 
     A model call is issued only if all that it may cost, as far as one can know before, fits.
     """
-    limits, ledger, phase = program.limits, state.ledger, state.phase
+    limits = limits_of(program, state.identity.granted)
+    ledger, phase = state.ledger, state.phase
     tokens, cost, calls = _reserved_by(phase)
     require_equal(ledger.reserved, tokens, "reserved tokens, and those of what is pending")
     require_equal(ledger.reserved_cost, cost, "reserved money, and that of what is pending")
@@ -37,7 +47,7 @@ def budgets_hold(program: Program, state: LoopState) -> None:
         count = issued.get(name, 0)
         require(count <= most, f"{count} calls of {name}, and the limit is {most}")
     if isinstance(phase, Calling):
-        _call_is_within(program, ledger, phase)
+        _call_is_within(program, state, phase)
 
 
 def _reserved_by(phase: Phase) -> tuple[int, int, int]:
@@ -54,8 +64,9 @@ def _reserved_by(phase: Phase) -> tuple[int, int, int]:
     )
 
 
-def _call_is_within(program: Program, ledger: Ledger, calling: Calling) -> None:
-    limits, allowed = program.limits, calling.max_output_tokens
+def _call_is_within(program: Program, state: LoopState, calling: Calling) -> None:
+    granted, ledger = state.identity.granted, state.ledger
+    limits, allowed = limits_of(program, granted), calling.max_output_tokens
     if limits.tokens is not None:
         require(allowed is not None and allowed > 0, "a call under a token limit has no bound")
         total = ledger.spent + ledger.estimate + (allowed or 0)
@@ -64,7 +75,7 @@ def _call_is_within(program: Program, ledger: Ledger, calling: Calling) -> None:
             f"a call may bring the run to {total} tokens, and the limit is {limits.tokens}",
         )
     if limits.cost is not None:
-        price = program.prices[calling.model]
+        price = prices_of(program, granted)[calling.model]
         bounded = allowed is not None and allowed > 0
         require(bounded or not price.dearest_output, "a call under a cost limit has no bound")
         total = ledger.spent_cost + price.cost_at_most(ledger.estimate, allowed or 0)
@@ -76,7 +87,8 @@ def _call_is_within(program: Program, ledger: Ledger, calling: Calling) -> None:
 
 def grants_keep_the_limits(program: Program, transition: Transition) -> None:
     """Law 9: what is granted to tools when they are issued is not spent and not reserved before."""
-    limits, ledger = program.limits, transition.state.ledger
+    limits = limits_of(program, transition.state.identity.granted)
+    ledger = transition.state.ledger
     grants = [
         command.grant
         for command in transition.commands
@@ -94,7 +106,7 @@ def grants_keep_the_limits(program: Program, transition: Transition) -> None:
 
 def tool_calls_keep_their_limits(trace: Trace) -> None:
     """Law 9: so many calls were ever issued as the limits allow, counted from outside."""
-    limits = trace.program.limits
+    limits = limits_of(trace.program, trace.end.identity.granted)
     issued: dict[Place, str] = {}
     for transition in trace.transitions:
         for command in transition.commands:
@@ -116,7 +128,7 @@ def tokens_keep_their_limit(trace: Trace) -> None:
 
     What runs of tools took over their grants, in the same way, comes on top.
     """
-    most = trace.program.limits.tokens
+    most = limits_of(trace.program, trace.end.identity.granted).tokens
     if most is None:
         return
     allowance = overspent = 0
@@ -149,8 +161,8 @@ def cost_keeps_its_limit(trace: Trace) -> None:
 
     What runs of tools took over their grants, in the same way, comes on top.
     """
-    program = trace.program
-    most = program.limits.cost
+    program, granted = trace.program, trace.end.identity.granted
+    most = limits_of(program, granted).cost
     if most is None:
         return
     allowance = overspent = 0
@@ -158,7 +170,7 @@ def cost_keeps_its_limit(trace: Trace) -> None:
         before, after = moment.before, moment.after
         phase = before.phase
         if isinstance(phase, Calling) and moment.changed:
-            price = program.prices[phase.model]
+            price = prices_of(program, granted)[phase.model]
             allowed = price.cost_at_most(before.ledger.estimate, phase.max_output_tokens or 0)
             cost = after.ledger.spent_cost - before.ledger.spent_cost
             allowance = max(allowance, cost - allowed)
@@ -173,13 +185,13 @@ def cost_is_that_of_the_replies(program: Program, state: LoopState) -> None:
     What is unknown of one reply is unknown of the run; without prices, all is. Runs of
     tools add to it.
     """
-    known = 0
+    known, prices = 0, prices_of(program, state.identity.granted)
     for step in state.steps:
-        price = program.prices.get(step.model)
+        price = prices.get(step.model)
         cost = None if price is None else price.cost_of(step.usage)
         require_equal(step.cost, cost, f"what step {step.step} cost, and what its tokens do")
         if step.cost is None:
             require(state.cost is None, "a run knows its cost, and not that of all its steps")
         known += step.cost or 0
     require(state.cost is None or state.cost >= known, f"a run cost {state.cost}, steps {known}")
-    require(program.prices or state.cost is None, "a run without prices knows its cost")
+    require(bool(prices) or state.cost is None, "a run without prices knows its cost")

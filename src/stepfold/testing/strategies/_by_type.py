@@ -68,6 +68,7 @@ def _by_type() -> Mapping[object, _Strategies]:
         events.StepPlan: drawn.step_plans,
         loop.Calling: drawn.calls_in_flight,
         loop.Finding: drawn.findings,
+        loop.Granted: drawn.granted,
         loop.JournalEntry: drawn.journal_entries,
         loop.JournalHeader: drawn.journal_headers,
         loop.Slot: drawn.slots,

@@ -8,6 +8,7 @@ sizes are small, since laws about values fail on small ones.
 from stepfold.testing.strategies.values._loops import (
     call_keys,
     findings,
+    granted,
     grants,
     messages_steered,
     model_call_keys,
@@ -107,6 +108,7 @@ __all__ = (
     "files",
     "findings",
     "finish_reasons",
+    "granted",
     "grants",
     "headers",
     "hook_failures",

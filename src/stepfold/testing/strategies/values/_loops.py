@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from stepfold import loop
+from stepfold import values as v
 from stepfold.loop import commands, events, notes
 from stepfold.testing.strategies.values._parts import (
     figures,
@@ -78,6 +79,35 @@ def grants() -> SearchStrategy[commands.Grant]:
 def _grants() -> SearchStrategy[commands.Grant]:
     figure = st.none() | figures()
     return st.builds(commands.Grant, tokens=figure, cost=figure, tool_calls=figure)
+
+
+def granted() -> SearchStrategy[loop.Granted]:
+    """Draw what runs of tool calls may spend."""
+    return _granted()
+
+
+@cache
+def _granted() -> SearchStrategy[loop.Granted]:
+    figure = st.none() | figures()
+    limits = st.builds(
+        loop.Limits,
+        steps=figure,
+        tokens=figure,
+        tool_calls=figure,
+        calls_of=st.dictionaries(names(), figures(), max_size=2),
+        wrap_up_tokens=figure,
+        cost=figure,
+    )
+    price = st.builds(
+        v.Price,
+        input=figures(),
+        output=figures(),
+        cache_read=figure,
+        cache_write=figure,
+        reasoning=figure,
+    )
+    known = st.tuples(names(), price)
+    return st.builds(loop.Granted, limits=limits, prices=tuples_of(known, max_size=1))
 
 
 def run_commands() -> SearchStrategy[commands.Command]:
@@ -252,7 +282,7 @@ def _run_events() -> SearchStrategy[events.Event]:
         ),
         st.builds(events.Cancelled, reason=strings(), at=instants(), partial=partial),
         st.builds(events.CancelRequested, reason=strings(), at=instants()),
-        st.builds(events.Resumed, number=counts, at=instants()),
+        st.builds(events.Resumed, number=counts, at=instants(), granted=st.none() | granted()),
     )
 
 

@@ -9,6 +9,7 @@ from stepfold import loop
 from stepfold import values as v
 from stepfold.testing.strategies.values._loops import (
     counts,
+    granted,
     grants,
     messages_steered,
     run_commands,
@@ -176,6 +177,7 @@ def _states() -> SearchStrategy[loop.LoopState]:
         fingerprint=names(),
         rules=counts,
         resumed=counts,
+        granted=st.none() | granted(),
     )
     said = tuples_of(messages(), max_size=2)
     transcripts = st.builds(
@@ -263,6 +265,7 @@ def _journal_headers() -> SearchStrategy[loop.JournalHeader]:
         rules=counts,
         commands=tuples_of(names()),
         runtime_context=st.just(v.EMPTY_OBJECT) | json_texts(),
+        granted=st.none() | granted(),
     )
 
 
