@@ -8,7 +8,7 @@ from stepfold.agent._answers import (
     tool_error,
     tool_output,
 )
-from stepfold.agent._begun import begun, child_of, within
+from stepfold.agent._begun import begun, child_of, newly_granted
 from stepfold.agent._generate import generate_text, model_stage, stream_text
 from stepfold.agent._options import (
     AgentOptions,
@@ -58,6 +58,7 @@ __all__ = (
     "generate_text",
     "json",
     "model_stage",
+    "newly_granted",
     "object_of",
     "result_of",
     "route",
@@ -67,5 +68,4 @@ __all__ = (
     "to",
     "tool_error",
     "tool_output",
-    "within",
 )

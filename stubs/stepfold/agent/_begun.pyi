@@ -2,7 +2,7 @@ from collections.abc import Sequence
 from typing import Generic, TypeVar, final
 from attrs import frozen
 from stepfold.agent._options import RunOptions
-from stepfold.loop import JournalHeader, LoopState, Program, Transition
+from stepfold.loop import Granted, JournalHeader, LoopState, Program, Transition
 from stepfold.shell import CancelHandle, ChildRun, Runtime, Steering
 from stepfold.values import Message
 
@@ -22,7 +22,7 @@ class Begun(Generic[D]):
 def begun(
     program: Program, prompt: str | Sequence[Message], runtime: Runtime[D], options: RunOptions
 ) -> Begun[D]: ...
-def within(program: Program, child: ChildRun | None) -> Program: ...
+def newly_granted(child: ChildRun | None, state: LoopState) -> Granted | None: ...
 def child_of(
     parent: object, program: Program, taken_up: LoopState | None = None
 ) -> ChildRun | None: ...

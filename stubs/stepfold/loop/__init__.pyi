@@ -4,6 +4,7 @@ from stepfold.loop._call_ids import with_call_ids
 from stepfold.loop._calls import fault_of
 from stepfold.loop._findings import Finding, FindingKind, FindingSeverity, RepairedHistory
 from stepfold.loop._fold import ReplyFold, fold_parts, normal_reply, parts_of
+from stepfold.loop._granted import Granted, granted_to, limits_of, prices_of
 from stepfold.loop._history import inspect_history, repair_history, validate_history
 from stepfold.loop._increment import Increment, increment_of, restored
 from stepfold.loop._interrupt import CALL_LOST
@@ -102,6 +103,7 @@ __all__ = (
     "Finding",
     "FindingKind",
     "FindingSeverity",
+    "Granted",
     "Identity",
     "Inbox",
     "Increment",
@@ -145,11 +147,13 @@ __all__ = (
     "events",
     "fault_of",
     "fold_parts",
+    "granted_to",
     "has_tool_call",
     "increment_of",
     "inspect_history",
     "is_loop_finished",
     "is_step_count",
+    "limits_of",
     "negate",
     "never",
     "normal_reply",
@@ -160,6 +164,7 @@ __all__ = (
     "pause_before_retry",
     "pause_of",
     "pending",
+    "prices_of",
     "prune_messages",
     "repair_history",
     "replay",

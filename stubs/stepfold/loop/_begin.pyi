@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from stepfold.loop._granted import Granted
 from stepfold.loop._program import Program
 from stepfold.loop._state import Transition
 from stepfold.values import EMPTY_OBJECT, Instant, JsonText, Message
@@ -11,4 +12,5 @@ def begin(
     seed: int,
     at: Instant,
     runtime_context: JsonText = EMPTY_OBJECT,
+    granted: Granted | None = None,
 ) -> Transition: ...

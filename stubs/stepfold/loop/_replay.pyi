@@ -1,6 +1,7 @@
 from collections.abc import Iterable
 from typing import final
 from attrs import frozen
+from stepfold.loop._granted import Granted
 from stepfold.loop._program import RULES, Program
 from stepfold.loop._state import LoopState, Transition
 from stepfold.loop.events import Event
@@ -17,6 +18,7 @@ class JournalHeader:
     rules: int = RULES
     commands: tuple[str, ...] = ()
     runtime_context: JsonText = EMPTY_OBJECT
+    granted: Granted | None = None
 
 @final
 @frozen(order=False)

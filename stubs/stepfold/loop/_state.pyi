@@ -1,5 +1,6 @@
 from typing import TypeAlias, final
 from attrs import field, frozen
+from stepfold.loop._granted import Granted
 from stepfold.loop._ids import NO_IDS, IdSet
 from stepfold.loop._slots import Slot
 from stepfold.loop._stop import Progress
@@ -120,6 +121,7 @@ class Identity:
     fingerprint: str
     rules: int
     resumed: int = 0
+    granted: Granted | None = None
 
 @final
 @frozen(order=False)

@@ -1,5 +1,6 @@
 from typing import Literal, TypeAlias, final
 from attrs import field, frozen
+from stepfold.loop._granted import Granted
 from stepfold.loop._plan import StepPlan
 from stepfold.loop.commands import CallKey, ModelCallKey
 from stepfold.values import (
@@ -171,6 +172,7 @@ class CancelRequested:
 class Resumed:
     number: int
     at: Instant
+    granted: Granted | None = None
 
 Event: TypeAlias = (
     ModelReplied

@@ -1,6 +1,6 @@
 from typing import final
 from attrs import field, frozen
-from stepfold.loop import Limits, LoopState
+from stepfold.loop import LoopState, Program
 from stepfold.pipeline._kept import KeptAgent
 from stepfold.pipeline.events import StageKey
 from stepfold.pipeline.notes import Tell
@@ -22,4 +22,4 @@ class StageContext:
 
     @property
     def run_id(self) -> str: ...
-    def child(self, limits: Limits, taken_up: LoopState | None) -> ChildRun | None: ...
+    def child(self, program: Program, taken_up: LoopState | None) -> ChildRun | None: ...

@@ -1,6 +1,6 @@
 from collections.abc import Mapping
 from typing import final
-from stepfold.loop import Limits, LoopState
+from stepfold.loop import Granted, Limits, LoopState, Program
 from stepfold.loop.commands import Grant
 from stepfold.loop.events import Spending
 from stepfold.values import Price
@@ -13,7 +13,7 @@ class ChildRuns:
     prices: Mapping[str, Price]
     limits: Limits
 
-    def begin(self, own: Limits, taken_up: LoopState | None = None) -> "ChildRun": ...
+    def begin(self, program: Program, taken_up: LoopState | None = None) -> "ChildRun": ...
     def end(self, child: "ChildRun", state: LoopState) -> None: ...
     def take_call(self, tool: str) -> None: ...
     def report(self, spent: Spending) -> None: ...
@@ -22,13 +22,12 @@ class ChildRuns:
 @final
 class ChildRun:
     def __init__(
-        self, parent: ChildRuns, run: str, limits: Limits, taken: Grant, before: Spending
+        self, parent: ChildRuns, run: str, granted: Granted, taken: Grant, before: Spending
     ) -> None: ...
     run: str
-    limits: Limits
+    granted: Granted
     taken: Grant
     before: Spending
-    prices: Mapping[str, Price]
 
     def end(self, state: LoopState) -> None: ...
 

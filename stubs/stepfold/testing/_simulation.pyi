@@ -1,7 +1,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias, final
 from attrs import frozen
-from stepfold.loop import JournalEntry, JournalHeader, LoopState, Program, Transition, step
+from stepfold.loop import Granted, JournalEntry, JournalHeader, LoopState, Program, Transition, step
 from stepfold.loop.commands import Command
 from stepfold.loop.events import Event
 from stepfold.testing._world import World
@@ -64,6 +64,7 @@ def simulate(
     run: str = "run",
     seed: int = 0,
     at: Instant = 0,
+    granted: Granted | None = None,
     most: int = 1000,
 ) -> Trace: ...
 def trace_of(program: Program, header: JournalHeader, entries: Iterable[JournalEntry]) -> Trace: ...

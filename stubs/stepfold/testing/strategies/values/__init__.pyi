@@ -1,6 +1,7 @@
 from stepfold.testing.strategies.values._loops import (
     call_keys,
     findings,
+    granted,
     grants,
     messages_steered,
     model_call_keys,
@@ -100,6 +101,7 @@ __all__ = (
     "files",
     "findings",
     "finish_reasons",
+    "granted",
     "grants",
     "headers",
     "hook_failures",
