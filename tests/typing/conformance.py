@@ -50,4 +50,4 @@ assert_type(verdicts[0].law, StatedLaw)
 status: LawStatus = verdicts[0].status
 stated: tuple[StatedLaw, ...] = TOOL_LAWS
 
-verdicts_of(check_tool)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+verdicts_of(status)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

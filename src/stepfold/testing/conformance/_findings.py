@@ -47,9 +47,9 @@ class LawBroken(AssertionError):
 
     def __init__(self, name: str, law: StatedLaw, counter_example: str) -> None:
         super().__init__(f"{name}: {law.says}\n{counter_example}".replace("\n", "\n  "))
-        self.name: Final = name
-        self.law: Final = law
-        self.counter_example: Final = counter_example
+        self.name: Final[str] = name
+        self.law: Final[StatedLaw] = law
+        self.counter_example: Final[str] = counter_example
 
 
 def lines_of(told: Mapping[str, object]) -> str:

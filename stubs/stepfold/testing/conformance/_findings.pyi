@@ -20,9 +20,9 @@ class LawVerdict:
 @final
 class LawBroken(AssertionError):
     def __init__(self, name: str, law: StatedLaw, counter_example: str) -> None: ...
-    name: Final
-    law: Final
-    counter_example: Final
+    name: Final[str]
+    law: Final[StatedLaw]
+    counter_example: Final[str]
 
 def verdicts_of(
     check: Callable[[], None], *, on_progress: Callable[[int], None] | None = None
