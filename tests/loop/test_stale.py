@@ -67,6 +67,13 @@ def waiting() -> Run:
     return run
 
 
+def retried() -> Run:
+    """Ask the model of step 0 again."""
+    run = waiting()
+    run.wait()
+    return run
+
+
 def checking() -> Run:
     """Wait for a condition after step 0."""
     run = started(program(tool(), checks_stop=True))
@@ -101,11 +108,9 @@ def returned(step: int, index: int = 0, attempt: int = 0) -> ToolReturned:
         (second_step, replied(0, 0)),
         (second_step, replied(0, 5)),
         (second_step, ModelFailed(ModelCallKey(0, 0), SERVER, 0)),
-        (second_step, Waited(ModelCallKey(1, 0), 0)),
         (waiting, replied(0, 0)),
-        (waiting, replied(0, 1)),
         (working, CallBound(CallKey(0, 0, 0), None, 0)),
-        (waiting, Waited(ModelCallKey(0, 0), 0)),
+        (retried, Waited(ModelCallKey(0, 1), 0)),
         (working, replied(0, 0)),
         (checking, replied(0, 0)),
         (resting, replied(0, 0)),
@@ -143,6 +148,27 @@ def test_a_late_answer_is_stale(begun: Callable[[], Run], event: ModelReplied) -
         (second_step, replied(-1, 0), "attempt 0 of the model call of step -1"),
         (second_step, replied(0, -1), "attempt -1 of the model call of step 0"),
         (waiting, replied(0, 2), "attempt 2 of the model call of step 0"),
+        (waiting, replied(0, 1), "attempt 1 of the model call of step 0"),
+        (
+            waiting,
+            ModelFailed(ModelCallKey(0, 1), SERVER, 0),
+            "attempt 1 of the model call of step 0",
+        ),
+        (
+            waiting,
+            Waited(ModelCallKey(0, 2), 0),
+            "the pause before attempt 2 of the model call of step 0",
+        ),
+        (
+            waiting,
+            Waited(ModelCallKey(0, 0), 0),
+            "the pause before attempt 0 of the model call of step 0",
+        ),
+        (
+            second_step,
+            Waited(ModelCallKey(1, 0), 0),
+            "the pause before attempt 0 of the model call of step 1",
+        ),
         (preparing, replied(1, 0), "attempt 0 of the model call of step 1"),
         (second_step, returned(1), "attempt 0 of call 0 of step 1"),
         (waiting, returned(0), "attempt 0 of call 0 of step 0"),
@@ -168,7 +194,11 @@ def test_a_late_answer_is_stale(begun: Callable[[], Run], event: ModelReplied) -
 def test_an_answer_to_what_was_never_issued_is_illegal(
     begun: Callable[[], Run], event: ModelReplied, told: str
 ) -> None:
-    """This is a mistake of the host's: the text names the run and where it is (law 3)."""
+    """This is a mistake of the host's: the text names the run and where it is (law 3).
+
+    A pause issues the wait for the attempt after it, and not yet that attempt: nobody can have made
+    it. Before the first attempt there is no pause.
+    """
     run = begun()
     phase = type(run.state.phase).__name__
     with pytest.raises(IllegalEvent) as caught:

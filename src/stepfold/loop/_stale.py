@@ -33,18 +33,23 @@ def refuse_unissued_step(out: Draft, step: int, *, first: int = 0) -> None:
         _refuse(out, f"step {step}")
 
 
-def refuse_unissued_model_call(out: Draft, key: ModelCallKey) -> None:
-    """Raise `IllegalEvent` if this attempt at a model call cannot have been issued."""
-    what = f"attempt {key.total} of the model call of step {key.step}"
+def refuse_unissued_model_call(out: Draft, key: ModelCallKey, *, is_pause: bool) -> None:
+    """Raise `IllegalEvent` if this attempt at a model call cannot have been issued.
+
+    Or the pause before it, if it `is_pause`: the first attempt has none. While a pause lasts, the
+    attempt after it is still to be issued.
+    """
+    pause = "the pause before " if is_pause else ""
+    what = f"{pause}attempt {key.total} of the model call of step {key.step}"
     now = current_step(out)
-    if key.step > now or key.step < 0 or key.total < 0:
+    if key.step > now or key.step < 0 or key.total < (1 if is_pause else 0):
         _refuse(out, what)
     if key.step < now:
         return
     match out.phase:
         case Calling() as calling if key.total > calling.total:
             _refuse(out, what)
-        case Waiting(calling) if key.total > calling.total:
+        case Waiting(calling) if key.total >= calling.total + is_pause:
             _refuse(out, what)
         case Preparing():
             _refuse(out, what)

@@ -187,7 +187,7 @@ def _on_model(program: Program, out: Draft, event: ModelReplied | ModelFailed | 
         or (calling.total, calling.step) != (key.total, key.step)
         or isinstance(phase, Waiting) != isinstance(event, Waited)
     ):
-        refuse_unissued_model_call(out, key)
+        refuse_unissued_model_call(out, key, is_pause=isinstance(event, Waited))
         return
     out.at(event.at)
     match event:

@@ -12,6 +12,7 @@ from stepfold.loop import (
     Resting,
     Slot,
     Transition,
+    Waiting,
     Working,
     convert_to_model_prompt,
     open_requests,
@@ -237,6 +238,14 @@ def forgeries(state: LoopState) -> tuple[Event, ...]:
         OutputBound(at_step + 1, None, now),
         Resumed(state.identity.resumed + 2, now),
     ]
+    forged.append(Waited(ModelCallKey(at_step, 0), now))  # a first attempt has no pause before it
+    if isinstance(phase, Waiting):
+        coming = phase.calling.key
+        model_keys.append(ModelCallKey(at_step, coming.total + 1))
+        forged += [
+            ModelReplied(coming, reply, now, started=now),
+            ModelFailed(coming, reason, now),
+        ]
     for model_key in model_keys:
         forged += [
             ModelReplied(model_key, reply, now, started=now),
