@@ -164,6 +164,8 @@ def test_what_was_not_tried_says_what_to_say(stepfold: Command) -> None:
     every = stepfold("laws", *targets, *options, "--window")
 
     assert "  not tried  a tool ends (say --execute)" in left
+    none = stepfold("laws", "added:doubled", "--execute", "--examples", "0").out
+    assert "  not tried  a stage ends (say --given MODULE:NAME)" in none
     assert "=" not in "".join(left)
     assert [it[13:] for it in every.out.splitlines() if _status(it) == "not tried"] == [
         "an idempotent tool gives the same when it is run again (it is not idempotent)",
@@ -250,6 +252,8 @@ def test_what_the_page_shows_is_what_comes(stepfold: Command, desk: Path) -> Non
         (("added:number", "--kind", "stage"), "expected a stage, such as @sf.stage makes, got 3"),
         (("added:unknown", "--execute"), "laws added:unknown: check_stage: expected inputs to run"),
         (("added:unknown", "--execute"), "give some, --given MODULE:NAME, or annotate the para"),
+        (("desk:look", "--execute"), "the tool look needs deps of the type Database, and the com"),
+        (("added:number", "--execute", "--kind", "tool"), "expected a tool, made by @sf.tool, got"),
         (("added:look", "--execute", "--given", "added:number"), "--given: expected a stage to b"),
         (("added:doubled", "--given", "added:number"), "--given: expected --execute beside it"),
     ],

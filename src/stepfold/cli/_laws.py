@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypedDict, cast, final, get_origin, get
 from attrs import frozen
 
 from stepfold.agent import StreamControl, StreamTransform
-from stepfold.cli._named import kind_of, object_named
+from stepfold.cli._named import deps_wanted, kind_of, object_named
 from stepfold.cli._screen import Screen
 from stepfold.loop import Condition, Progress, StopCondition
 from stepfold.pipeline import Stage
@@ -172,6 +172,8 @@ def _check(kind: str, thing: object, trying: Trying) -> Callable[[], None]:
     match kind:
         case "tool":
             tool = cast("AnyTool[object, object]", thing)
+            if trying.execute and isinstance(thing, AnyTool):
+                _require_no_deps(tool)
             return partial(check_tool, tool, execute=trying.execute, backends=backends, **budget)
         case "stage":
             return partial(
@@ -193,6 +195,21 @@ def _check(kind: str, thing: object, trying: Trying) -> Callable[[], None]:
         case _:
             transform = cast("StreamTransform", thing)
             return partial(check_transform, transform, is_lossless=trying.lossless, **budget)
+
+
+def _require_no_deps(tool: AnyTool[object, object]) -> None:
+    """Refuse to run a tool that could only fail.
+
+    Raises:
+        UsageError: it needs deps.
+    """
+    wanted = deps_wanted(tool)
+    if wanted is not None:
+        msg = (
+            f"--execute: the tool {tool.name} needs deps of the type {wanted}, and the command has "
+            f"none: check it in a test, check_tool({tool.name}, deps=…, execute=True)"
+        )
+        raise UsageError(msg)
 
 
 def _inputs(trying: Trying) -> "Sequence[object] | SearchStrategy[object]":

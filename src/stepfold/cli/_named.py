@@ -106,7 +106,7 @@ def _checked(reference: str, given: object) -> AnyTool[object, object]:
             f"--tools {reference}: expected a tool, or a list of tools, got {kind_of(given)}: "
             "make a tool of a function by the decorator @sf.tool"
         )
-    wanted = _deps_wanted(given)
+    wanted = deps_wanted(given)
     if wanted is not None:
         raise UsageError(
             f"--tools {reference}: the tool {given.name} needs deps of the type {wanted}, and the "
@@ -120,7 +120,7 @@ def _is_tool(given: object) -> TypeIs[AnyTool[object, object]]:
     return isinstance(given, AnyTool)
 
 
-def _deps_wanted(tool: AnyTool[object, object]) -> str | None:
+def deps_wanted(tool: AnyTool[object, object]) -> str | None:
     """The type of deps without which the tool cannot run, if there is one."""
     if not tool.takes_context:
         return None

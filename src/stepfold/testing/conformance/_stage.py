@@ -126,8 +126,12 @@ def check_stage(
         with findings.trying(_FORM):
             trial.has_a_form()
     listed, drawn = _inputs(trial.stage, given, execute=execute)
-    is_run = bool(listed) or (drawn is not None and examples > 0)
-    _say_what_is_left_out(findings, is_run=is_run, is_pure=is_pure, is_kept=is_kept)
+    if not is_kept:
+        findings.leave_out("say is_kept=True", _FORM)
+    if not is_pure:
+        findings.leave_out("is_pure=False says so", _PURE, _COMPOSES)
+    if not listed and (drawn is None or not examples):
+        findings.leave_out("say given=[…]" if execute else "say execute=True", *_OF_RUNS)
     for value in listed:
         findings.count()
         for tried in (trial.is_run_on, trial.is_looked_at_closely):
@@ -178,17 +182,6 @@ def _drawn_by(form: Form) -> "SearchStrategy[object]":
 
     outcomes = schema_documents(schema=schema_of(form)).map(bound)
     return outcomes.filter(lambda it: isinstance(it, Success)).map(lambda it: it.unwrap())
-
-
-def _say_what_is_left_out(
-    findings: Findings, *, is_run: bool, is_pure: bool, is_kept: bool
-) -> None:
-    if not is_kept:
-        findings.leave_out("say is_kept=True", _FORM)
-    if not is_pure:
-        findings.leave_out("is_pure=False says so", _PURE, _COMPOSES)
-    if not is_run:
-        findings.leave_out("say execute=True", *_OF_RUNS)
 
 
 @final

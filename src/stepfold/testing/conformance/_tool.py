@@ -62,7 +62,7 @@ _LOOPS: Final = StatedLaw(
     "a tool ends alike on each event loop it is for", "`asyncio.sleep()`, on trio"
 )
 
-_OF_RUNS: Final = (*(_ENDS, _RETURNS, _JSON, _SHOWN, _IDEMPOTENT, _BLOCKS, _CANCELLED, _LOOPS),)
+_OF_RUNS: Final = (_ENDS, _RETURNS, _JSON, _SHOWN, _IDEMPOTENT, _BLOCKS, _CANCELLED, _LOOPS)
 TOOL_LAWS: Final = (_TOLD, _ACCEPTS, _BINDS, *_OF_RUNS)
 """What `check_tool` asks of a tool, in the order in which it is told."""
 
