@@ -34,7 +34,7 @@ _CANCELLED: Final = StatedLaw(
 _LOOPS: Final = StatedLaw(
     "a tool ends alike on each event loop it is for", "`asyncio.sleep()`, on trio"
 )
-_OF_RUNS: Final = (*(_ENDS, _RETURNS, _JSON, _SHOWN, _IDEMPOTENT, _BLOCKS, _CANCELLED, _LOOPS),)
+_OF_RUNS: Final = (_ENDS, _RETURNS, _JSON, _SHOWN, _IDEMPOTENT, _BLOCKS, _CANCELLED, _LOOPS)
 TOOL_LAWS: Final = (_TOLD, _ACCEPTS, _BINDS, *_OF_RUNS)
 
 def check_tool(
