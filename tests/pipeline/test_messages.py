@@ -22,7 +22,7 @@ COMBINATORS = tuple(
     *("await_input_with", "parallel", "parallel_all", "branch", "case", "when", "otherwise"),
     *("orchestrate", "route", "to", ">>", "&", "run", "run_sync", "value", "start", "fork"),
 )
-DRAWN = {"tree", "mermaid", "schemas"}
+DRAWN = {"tree", "mermaid", "schemas", "forms"}
 
 
 @pytest.mark.parametrize("name", sorted({*COMBINATORS} - DRAWN))
