@@ -1,7 +1,7 @@
 """Laws of one transition: they hold for every state and every event."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from stepfold.codec import encode
 from stepfold.loop import (
@@ -65,6 +65,8 @@ from stepfold.values import Cancelled as CancelledEnd
 Reducer: TypeAlias = Callable[[Program, LoopState, Event], Transition]
 """`step`, or what stands in its place: one that another engine drives, or that somebody wraps."""
 
+_CHANGED: Final = "step changed the state that it was given"
+
 
 def step_is_deterministic(
     program: Program, state: LoopState, event: Event, *, reducer: Reducer = step
@@ -106,15 +108,19 @@ def step_is_total(
     Gives the transition, or `None` where the event was refused; the old state stays usable.
     """
     written = encode(state)
+    transition = _tried(program, state, event, reducer)
+    require_equal(encode(state), written, _CHANGED)
+    return transition
+
+
+def _tried(program: Program, state: LoopState, event: Event, reducer: Reducer) -> Transition | None:
     try:
-        transition = reducer(program, state, event)
+        return reducer(program, state, event)
     except IllegalEvent:
-        transition = None
+        return None
     except Exception as error:
         msg = f"step raised {type(error).__name__} ({error}) on {event!r:.500}"
         raise AssertionError(msg) from error
-    require_equal(encode(state), written, "step changed the state that it was given")
-    return transition
 
 
 def history_only_grows(before: LoopState, after: LoopState) -> None:
@@ -273,6 +279,7 @@ def early_answer_changes_nothing(
     phase, now = state.phase, state.now
     if not isinstance(phase, Working | Resting):
         return
+    written = encode(state)
     for slot in phase.slots:
         key = CallKey(phase.step, slot.index, slot.attempt)
         early: dict[str, Event] = {
@@ -285,30 +292,35 @@ def early_answer_changes_nothing(
             early["awaited"] = ToolReturned(key, ToolFailed("early"), now, started=now)
         for status, event in early.items():
             if status != slot.status:
-                transition = step_is_total(program, state, event, reducer=reducer)
+                transition = _tried(program, state, event, reducer)
                 require(
                     transition is None or transition.state is state,
                     f"a call that is {slot.status} took {event!r}",
                 )
+    require_equal(encode(state), written, _CHANGED)
 
 
 def approval_needs_its_digest(
     program: Program, state: LoopState, *, reducer: Reducer = step
 ) -> None:
     """Law 13: an approval counts only for exactly the arguments that were shown."""
-    for request in open_requests(state):
-        if isinstance(request, OpenApproval):
-            for approval_id, digest in (
-                (request.approval_id, "0" * 64),
-                (request.approval_id, ""),
-                (f"{request.approval_id}'", request.digest),
-            ):
-                event = ApprovalAnswered(approval_id, digest, approved=True, at=state.now)
-                transition = step_is_total(program, state, event, reducer=reducer)
-                require(
-                    transition is None or transition.state is state,
-                    f"an approval was taken although its id or digest is wrong: {event!r}",
-                )
+    asked = [it for it in open_requests(state) if isinstance(it, OpenApproval)]
+    if not asked:
+        return
+    written = encode(state)
+    for request in asked:
+        for approval_id, digest in (
+            (request.approval_id, "0" * 64),
+            (request.approval_id, ""),
+            (f"{request.approval_id}'", request.digest),
+        ):
+            event = ApprovalAnswered(approval_id, digest, approved=True, at=state.now)
+            transition = _tried(program, state, event, reducer)
+            require(
+                transition is None or transition.state is state,
+                f"an approval was taken although its id or digest is wrong: {event!r}",
+            )
+    require_equal(encode(state), written, _CHANGED)
 
 
 def tools_run_only_if_permitted(program: Program, transition: Transition) -> None:
