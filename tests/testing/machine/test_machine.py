@@ -9,6 +9,7 @@ import pytest
 from attrs import evolve
 from hypothesis import HealthCheck, Phase, Verbosity, settings
 from hypothesis.stateful import run_state_machine_as_test
+from hypothesis.strategies import SearchStrategy
 from typing_extensions import override
 
 import stepfold as sf
@@ -35,12 +36,13 @@ from stepfold.loop.events import (
     ToolReturned,
 )
 from stepfold.schema import SchemaFault
-from stepfold.testing import InterventionKind, ScriptedModel, Trace, laws
+from stepfold.testing import InterventionKind, ScriptedModel, Trace, World, laws
 from stepfold.testing.exploration import Law
 from stepfold.testing.machine import LoopMachine
 from stepfold.values import (
     FinishReason,
     IllegalEvent,
+    Message,
     OpenApproval,
     ToolCall,
     ToolMessage,
@@ -78,16 +80,22 @@ class Lawful(LoopMachine):
     program = _program()
 
 
-def tried(machine: type[LoopMachine], *, shrinks: bool = False, examples: int = 2_000) -> None:
-    """Run a machine until something is found. Most faults are found in the first 100 examples.
+DEFAULT = settings.get_profile("default")
 
-    What is drawn depends on the modules that are imported, even where it is derandomised, so no
-    budget that is just enough is enough for long.
+
+def tried(
+    machine: type[LoopMachine], *, shrinks: bool = False, examples: int = DEFAULT.max_examples
+) -> None:
+    """Run a machine in the budget that a user has who sets none, always the same way.
+
+    What is drawn depends on the modules that are imported, even where it is derandomised: each
+    fault has to be found with much to spare.
     """
     phases = (Phase.generate, Phase.shrink) if shrinks else (Phase.generate,)
     run_state_machine_as_test(
         machine,
         settings=settings(
+            DEFAULT,
             max_examples=examples,
             deadline=None,
             database=None,
@@ -280,7 +288,7 @@ REDUCERS: dict[laws.Reducer, str] = {
     _counts_late: "the limit is|replayed",
     _runs_again: "after a crash|in flight",
     _knows_every_name: "step raised KeyError",
-    _trusts_json: "step raised JSONDecodeError",
+    _trusts_json: "step raised (JSONDecodeError|ValueError|RecursionError)",
     _has_hidden_state: "two different transitions",
     _hears_after_the_end: "an ended run was changed|changed by an old event",
     _counts_old_results: "changed by an old event|took ToolReturned|tool calls were issued",
@@ -337,6 +345,41 @@ def test_a_law_of_ones_own_is_held_to() -> None:
 
     with pytest.raises(AssertionError, match=r"(?s)paid.*\nin this run:.*ApprovalAnswered: "):
         tried(Own)
+
+
+def test_another_run_begins_where_one_has_ended() -> None:
+    """Whatever is left of an example is used; the laws of whole runs are asked at each end."""
+
+    class Several(Lawful):
+        begun = 0
+
+        @override
+        def prompts(self, program: Program) -> SearchStrategy[str | tuple[Message, ...]]:
+            self.begun += 1
+            assert self.begun < 3, "a third run"
+            return super().prompts(program)
+
+    with pytest.raises(AssertionError, match="a third run"):
+        tried(Several)
+
+
+@pytest.mark.parametrize("approved", [True, False])
+def test_people_agree_and_deny_alike(*, approved: bool) -> None:
+    """Within a few examples, whatever the world would have people say."""
+
+    def never(trace: Trace) -> None:
+        answers = [it.event for it in trace.moments if isinstance(it.event, ApprovalAnswered)]
+        assert not answers or answers[-1].approved is not approved, "said"
+
+    class Silent(Lawful):
+        laws: ClassVar[Sequence[Law]] = (never,)
+
+        @override
+        def worlds(self, program: Program) -> SearchStrategy[World]:
+            return super().worlds(program).map(lambda world: evolve(world, answers=(None,)))
+
+    with pytest.raises(AssertionError, match="said"):
+        tried(Silent)
 
 
 def test_nothing_is_found_in_step() -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, Final, TypeVar, cast
 
+from attrs import evolve
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from hypothesis.strategies import DataObject, SearchStrategy
@@ -20,8 +21,8 @@ from stepfold.loop import (
     open_requests,
     step,
 )
-from stepfold.loop.commands import command_id
-from stepfold.loop.events import Cancelled, Event, TimedOut
+from stepfold.loop.commands import Command, command_id
+from stepfold.loop.events import Cancelled, Event, TimedOut, ToolOutcome, ToolStarted
 from stepfold.testing._simulation import (
     InterventionKind,
     Moment,
@@ -40,9 +41,17 @@ from stepfold.testing.laws import (
     transition_is_lawful,
 )
 from stepfold.testing.machine._expected import Expected
-from stepfold.testing.strategies import prompts, worlds
+from stepfold.testing.strategies import prompts, tool_outcomes, worlds
 from stepfold.testing.strategies._worlds import KINDS
-from stepfold.values import IllegalEvent, Message, UsageError, UserMessage
+from stepfold.values import (
+    IllegalEvent,
+    Message,
+    OpenApproval,
+    OpenCall,
+    OpenRequest,
+    UsageError,
+    UserMessage,
+)
 
 F = TypeVar("F")
 
@@ -50,7 +59,9 @@ _NO_ARGUMENTS: Final[Mapping[str, Sequence[object]]] = {}
 _ENDS: Final[frozenset[InterventionKind]] = frozenset(
     {"cancel", "cancel-after-step", "run-timeout", "step-timeout"}
 )
-_LEAST: Final = (0, 1, 1, 1)
+_LEAST: Final = (0, 1, 1, 2)
+_ORDERS: Final = st.lists(st.integers(0, 7), min_size=1, max_size=8)
+_AFTER: Final = st.integers(0, 4)
 _PATIENCE: Final = (0, 3, 6, 9, 12, 12, 20, 20, 30)
 _NO_LAWS: Final[Sequence[Law]] = ()
 
@@ -74,7 +85,9 @@ class LoopMachine(RuleBasedStateMachine):
     order, old events come again, words are said, processes die, time runs out. After each event
     all laws of events and states are checked, and at the end those of whole runs; beside it the
     machine keeps count of what was issued and answered, and the state has to agree. What fails is
-    made small, and told as the events that lead there.
+    made small, and told as the events that lead there. Where a run ends another one begins, so
+    that each example of hypothesis is several runs. Its default of 100 examples is what the
+    machine is made for; with fewer, a rare fault is missed.
 
     Set in a subclass what shall be otherwise, override `programs`, `prompts` and `worlds`, and add
     rules and invariants as hypothesis has them: `state` and `trace` are there to be looked at.
@@ -131,9 +144,13 @@ class LoopMachine(RuleBasedStateMachine):
 
     @property
     def possible(self) -> Sequence[InterventionKind]:
-        """What may come from outside by now: many runs are left alone for a while before an end."""
+        """What may come from outside by now, crashes apart.
+
+        Many runs are left alone for a while before an end.
+        """
         is_over = len(self._moments) >= self._patience
-        return [kind for kind in self.interventions if is_over or kind not in _ENDS]
+        kinds = [kind for kind in self.interventions if is_over or kind not in _ENDS]
+        return [kind for kind in kinds if kind != "crash"]
 
     @property
     def trace(self) -> Trace:
@@ -149,6 +166,7 @@ class LoopMachine(RuleBasedStateMachine):
         self._moments: list[Moment] = []
         self._old: list[Event] = []
         self._spoken = 0
+        self._order = data.draw(_ORDERS, label="order of answers")
         self._patience = data.draw(st.sampled_from(_PATIENCE), label="events before an end")
         self._program = data.draw(self.programs(), label="program")
         prompt = data.draw(self.prompts(self._program), label="prompt")
@@ -162,6 +180,13 @@ class LoopMachine(RuleBasedStateMachine):
         self._expected = Expected(self._program, self._start)
         self._hold(lambda: self._look(self._start))
 
+    @_typed(precondition(lambda self: isinstance(self._state.phase, Done)))
+    @_typed(rule(data=st.data()))
+    def begin_again(self, data: DataObject) -> None:
+        """Begin another run, where one has ended."""
+        self._hold(lambda: trace_is_lawful(self.trace))
+        self.begin(data)
+
     @override
     def teardown(self) -> None:
         """Check the laws of whole runs."""
@@ -170,43 +195,92 @@ class LoopMachine(RuleBasedStateMachine):
 
     # --- what may happen ----------------------------------------------------------------------
 
-    @_typed(precondition(lambda self: bool(self._expected.in_flight)))
-    @_typed(rule(pick=st.integers(0, 7)))
-    def answer(self, pick: int) -> None:
-        """What was issued is answered, one of several."""
-        open_commands = sorted(self._expected.in_flight, key=command_id)
-        command = open_commands[pick % len(open_commands)]
-        self._give(self._world.answer(self._program, self._state, command))
+    # hypothesis leaves out some of the rules in each example. So that none of them stands still
+    # for that, every rule lets the run go on.
+
+    @_typed(precondition(lambda self: bool(self._owed)))
+    @_typed(rule(count=st.integers(1, 5)))
+    def answer(self, count: int) -> None:
+        """What was issued or asked is answered, as the world has it."""
+        self._go_on(count)
 
     @_typed(precondition(lambda self: bool(open_requests(self._state))))
-    @_typed(rule(pick=st.integers(0, 7)))
-    def reply(self, pick: int) -> None:
-        """A person or a client answers, if anybody does."""
+    @_typed(
+        rule(
+            after=_AFTER,
+            pick=st.integers(0, 7),
+            approved=st.sampled_from((True, False)),
+            outcome=tool_outcomes(),
+        )
+    )
+    def reply(self, after: int, pick: int, *, approved: bool, outcome: ToolOutcome) -> None:
+        """A person agrees or does not, or a client gives a result, whatever the world has."""
+        self._go_on(after)
         owed = open_requests(self._state)
-        event = self._world.reply_to(self._state, owed[pick % len(owed)])
-        if event is not None:
-            self._give(event)
+        if owed:
+            world = evolve(self._world, answers=(approved,), outcomes=(outcome,))
+            event = world.reply_to(self._state, owed[pick % len(owed)])
+            if event is not None:
+                self._give(event)
 
     @_typed(precondition(lambda self: bool(self._old)))
-    @_typed(rule(pick=st.integers(0, 50)))
-    def repeat(self, pick: int) -> None:
+    @_typed(rule(after=_AFTER, pick=st.integers(0, 50)))
+    def repeat(self, after: int, pick: int) -> None:
         """An event comes that has come before."""
+        self._go_on(after)
         event = self._old[pick % len(self._old)]
         self._hold(
             lambda: stale_changes_nothing(self._program, self._state, event, reducer=self.step),
             event,
         )
 
+    @_typed(precondition(lambda self: "crash" in self.interventions))
+    @_typed(rule(after=_AFTER))
+    def crash(self, after: int) -> None:
+        """The process dies, and another one takes the run up: all it has is what was written."""
+        self._go_on(after)
+        self._state = decode(encode(self._state), LoopState).unwrap()
+        self._intervene("crash")
+
     @_typed(precondition(lambda self: bool(self.possible)))
-    @_typed(rule(pick=st.integers(0, 11), partial=st.booleans()))
-    def intervene(self, pick: int, *, partial: bool) -> None:
-        """Something comes from outside: words, a crash, an end; see `interventions`."""
-        kind = self.possible[pick % len(self.possible)]
-        if kind == "crash":  # all that another process has is what was written
-            self._state = decode(encode(self._state), LoopState).unwrap()
-        self._spoken += 1
+    @_typed(rule(after=_AFTER, pick=st.integers(0, 11), partial=st.booleans()))
+    def intervene(self, after: int, pick: int, *, partial: bool) -> None:
+        """Something else comes from outside: words or an end; see `interventions`."""
+        self._go_on(after)
+        self._intervene(self.possible[pick % len(self.possible)], partial=partial)
+
+    def _intervene(self, kind: InterventionKind, *, partial: bool = False) -> None:
+        self._spoken += kind in {"steer", "queue"}
         name = str(self._spoken)
         self._give(event_from_outside(self._world, self._state, kind, name, partial=partial))
+
+    @property
+    def _owed(self) -> Sequence[Command | OpenRequest]:
+        """What the world may answer, in an order that depends on the run alone."""
+        return (*sorted(self._expected.in_flight, key=command_id), *open_requests(self._state))
+
+    def _go_on(self, count: int) -> None:
+        """Let so many answers come; fewer, where a tool has started: see what happens then."""
+        for _ in range(count):
+            event = self._answered()
+            if event is None:
+                return
+            self._give(event)
+            if isinstance(event, ToolStarted):
+                return
+
+    def _answered(self) -> Event | None:
+        """The next answer in the order drawn; `None` if nobody answers."""
+        world, state, owed = self._world, self._state, self._owed
+        for place in range(len(owed)):
+            pick = self._order[len(self._moments) % len(self._order)] + place
+            asked = owed[pick % len(owed)]
+            if not isinstance(asked, OpenApproval | OpenCall):
+                return world.answer(self._program, state, asked)
+            event = world.reply_to(state, asked)
+            if event is not None:
+                return event
+        return None
 
     # --- how it is checked --------------------------------------------------------------------
 
