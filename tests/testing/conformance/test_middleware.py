@@ -143,15 +143,21 @@ def _none(inner: sf.LanguageModel) -> sf.LanguageModel:
     return None  # type: ignore[return-value]
 
 
+def _failing(inner: sf.LanguageModel) -> sf.LanguageModel:
+    """Expects a certain model."""
+    raise LookupError(inner.model_id)
+
+
 FAULTS: dict[str, tuple[sf.Middleware, str]] = {
     "changes one of two": (_OneSided, "is the fold of what it streams"),
     "does not close": (_Leaking, "leaves nothing open"),
     "expects text": (_Guessing, "ends in a reply or a ModelError"),
     "wraps errors": (_Wrapping, "ends in a reply or a ModelError"),
-    "swallows errors": (_Swallowing, "what fails in one piece|is the fold of what it streams"),
+    "swallows errors": (_Swallowing, "is the fold of what it streams"),
     "caches by request alone": (_Caching, "do not get each other's answers"),
     "has no name": (_Nameless, "a model has two names"),
     "is no model": (_none, "a model has two names"),
+    "fails at once": (_failing, "a model has two names"),
     "is seen": (_Renaming, "a transparent middleware can be left out"),
 }
 

@@ -90,6 +90,11 @@ def _raising(_: sf.StreamControl) -> sf.PartTransform:
     return take
 
 
+def _failing(control: sf.StreamControl) -> sf.PartTransform:
+    """Expects what is not there."""
+    raise LookupError(control)
+
+
 def _strange(_: sf.StreamControl) -> sf.PartTransform:
     """Gives text in the place of parts."""
     return lambda part: [part.delta] if isinstance(part, sf.TextDelta) else [part]  # type: ignore[list-item]
@@ -102,6 +107,7 @@ FAULTS: dict[str, tuple[sf.StreamTransform, str]] = {
     "shows text after its block": (_late, "in a block that was begun and has not ended"),
     "hides the end": (_endless, "the last part that is shown is that of the run"),
     "raises for white space": (_raising, "a transform raises nothing"),
+    "raises at once": (_failing, "a transform raises nothing"),
     "gives what is no part": (_strange, "gives parts of a stream, and pauses"),
 }
 

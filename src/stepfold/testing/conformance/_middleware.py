@@ -113,8 +113,11 @@ def check_middleware(
 
 
 def _places(middleware: Middleware) -> Sequence[str]:
-    model = middleware(_Inner("model", _CUT, None))
     loops = ("asyncio", "trio") if find_spec("trio") is not None else ("asyncio",)
+    try:
+        model = middleware(_Inner("model", _CUT, None))
+    except Exception:  # noqa: BLE001 - whatever it raises, the first trial tells
+        return loops
     return loops if getattr(model, "async_only", False) else (*loops, "no event loop")
 
 
@@ -253,7 +256,10 @@ class _Trial:
         return _Inner(self._name, self._answer, self._cut)
 
     def _wrapped(self, inner: LanguageModel) -> LanguageModel:
-        model = self._middleware(inner)
+        try:
+            model = self._middleware(inner)
+        except Exception as error:  # noqa: BLE001 - whatever it raises is what is told
+            self._broken(_NAMES, came=f"it raised {type(error).__name__}: {error}")
         for name in ("provider", "model_id"):
             found: object = getattr(model, name, None)
             if not isinstance(found, str):

@@ -137,9 +137,12 @@ class _Showing:
     """A transform in one stream."""
 
     def __init__(self, transform: StreamTransform, name: str, findings: Findings) -> None:
-        self._take: Final = transform(StreamControl(CancelHandle()))
         self._name: Final = name
         self._findings: Final = findings
+        try:
+            self._take: Final = transform(StreamControl(CancelHandle()))
+        except Exception as error:  # noqa: BLE001 - whatever it raises is what is told
+            break_law(name, _RAISES, at="the beginning", came=f"{type(error).__name__}: {error}")
 
     def of(self, part: RunPart, stream: Sequence[RunPart]) -> list[RunPart]:
         """What is shown of the next part."""
