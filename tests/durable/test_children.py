@@ -7,12 +7,12 @@ import pytest
 
 import stepfold as sf
 from stepfold import durable
-from stepfold.durable import MemoryStore
+from stepfold.durable import HandedOver, HandOver, MemoryStore
 from stepfold.loop import Limits
 from stepfold.loop.events import ModelReplied
 from stepfold.ports import JournalConflict, JournalRecord, JournalStore
 from stepfold.testing import ScriptedModel, call, reply
-from stepfold.testing.laws import resumed_run_is_the_same
+from stepfold.testing.laws import resumed_run_is_the_same, same_run
 from stepfold.values import Outcome, Success, UsageError
 
 GRANT = Limits(tokens=1_000, tool_calls=10)
@@ -117,6 +117,52 @@ async def test_wherever_it_crashes_the_child_goes_on_where_it_was(records: int) 
     assert len(lost) + seen.count("book b") >= 1
     assert seen.count("book b") <= 1
     assert run.state.ledger.reserved == 0
+
+
+class HandingStore:
+    """A store that lets all be handed over once so many records were appended."""
+
+    def __init__(self, inner: JournalStore, records: int, hand_over: HandOver) -> None:
+        self._inner = inner
+        self._left = records
+        self._hand_over = hand_over
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._inner, name)
+
+    async def append(
+        self, run: str, record: JournalRecord, /, *, expected: int
+    ) -> Outcome[int, JournalConflict]:
+        outcome = await self._inner.append(run, record, expected=expected)
+        self._left -= 1
+        if not self._left:
+            self._hand_over()
+        return outcome
+
+
+@pytest.mark.parametrize("records", range(1, 12))
+async def test_wherever_it_is_handed_over_nothing_is_lost_and_nothing_runs_twice(
+    records: int,
+) -> None:
+    """Unlike after a crash, no call is interrupted, and no lease is waited for."""
+    undisturbed, store, seen = MemoryStore(), MemoryStore(), list[str]()
+    whole = await durable.run(parent_of(undisturbed, [])[0], undisturbed, "Go", run_id="run")
+    hand_over = HandOver()
+    handing: JournalStore = HandingStore(store, records, hand_over)  # type: ignore[assignment]
+    agent, model = parent_of(handing, seen)
+    with pytest.raises(HandedOver):
+        await durable.run(agent, handing, "Go", run_id="run", hand_over=hand_over)
+
+    again, more = parent_of(store, seen)
+    with anyio.fail_after(10):  # which is less than a lease
+        run = await durable.run(again, store, "Go", run_id="run")
+
+    same_run(whole.state, run.state)
+    assert len(model.requests) + len(more.requests) == 3
+    assert sorted(seen) == ["book b", "look a", "look c"]
+    child = (await durable.recording_of(store, "run/0/0")).unwrap().snapshot
+    assert child is not None
+    assert run.state.ledger.spent == whole.state.ledger.spent
 
 
 async def test_a_child_waits_for_what_a_lost_worker_had_claimed() -> None:

@@ -1,6 +1,7 @@
 """Runs are handed over on purpose: nothing is lost or runs twice, and no lease is waited for."""
 
 import pickle
+import threading
 
 import anyio
 import pytest
@@ -133,6 +134,159 @@ async def test_an_answered_run_is_handed_over_as_well() -> None:
         await durable.answer(agent, store, "run", answers, hand_over=hand_over)
 
     assert (await durable.resume(agent, store, "run")).results_of(pay) == ("paid",)
+
+
+# --- runs of tool calls -----------------------------------------------------------------------
+
+
+def delegating(
+    store: MemoryStore,
+    hand_over: HandOver,
+    seen: list[str],
+    *,
+    idempotent: bool = True,
+    timeout: Timeouts | None = None,
+) -> sf.Agent:
+    """An agent whose tool lets a child work; all is handed over in the first step of the child."""
+
+    @sf.tool
+    async def book() -> str:
+        """Book something; not twice."""
+        seen.append("book")
+        hand_over()
+        await anyio.sleep(0.01)
+        return "booked"
+
+    script = [reply(call(book), usage=(10, 5)), reply("Booked.", usage=(20, 5))]
+    model = ScriptedModel(script, by_step=True)
+    child = sf.Agent(model=model, tools=[book], timeout=timeout)
+
+    @sf.tool(idempotent=idempotent, grant=sf.Limits(tokens=500))
+    async def plan(context: sf.ToolContext[object]) -> str:
+        """Let somebody else book."""
+        seen.append("plan")
+        try:
+            return (await durable.run(child, store, "Book.", parent=context)).unwrap()
+        finally:
+            seen.append(f"asked {len(model.requests)}")
+
+    calls = reply(call(plan), usage=(10, 5))
+    return sf.Agent(
+        model=ScriptedModel([calls, reply("Done.", usage=(10, 5))], by_step=True),
+        tools=[plan],
+        limits=sf.Limits(tokens=1_000),
+        timeout=timeout,
+    )
+
+
+@pytest.mark.parametrize("timeout", [None, Timeouts(chunk=5)])
+async def test_a_child_is_handed_over_with_the_run_that_called(timeout: Timeouts | None) -> None:
+    """Its call is no failure that the model would be told of: it is made again, and goes on."""
+    store, hand_over, seen = MemoryStore(), HandOver(), list[str]()
+    agent = delegating(store, hand_over, seen, timeout=timeout)
+
+    with pytest.raises(HandedOver) as raised:
+        await durable.run(agent, store, "Go", run_id="run", hand_over=hand_over)
+
+    assert raised.value.run == "run"
+    assert seen == ["plan", "book", "asked 1"]
+    run = await durable.resume(agent, store, "run")  # no lease is waited for
+    assert seen[3:] == ["plan", "asked 2"]
+    undisturbed = await delegating(MemoryStore(), HandOver(), []).generate("Go", run_id="run")
+    same_run(run.state, undisturbed.state)
+    assert run.state.ledger.spent == undisturbed.state.ledger.spent
+
+
+async def test_a_child_of_a_call_that_must_not_run_twice_comes_to_its_end() -> None:
+    """Nobody could make that call again; so it is in flight, with all that it began."""
+    store, hand_over, seen = MemoryStore(), HandOver(), list[str]()
+    agent = delegating(store, hand_over, seen, idempotent=False)
+
+    with pytest.raises(HandedOver):
+        await durable.run(agent, store, "Go", run_id="run", hand_over=hand_over)
+
+    assert seen == ["plan", "book", "asked 2"]
+    assert (await durable.resume(agent, store, "run")).steps[0].tool_errors == ()
+
+
+async def test_no_child_is_begun_once_its_parent_is_handed_over() -> None:
+    store, hand_over = MemoryStore(), HandOver()
+    child = sf.Agent(model=ScriptedModel([reply("Booked.")], by_step=True))
+
+    @sf.tool(idempotent=True, grant=sf.Limits())
+    async def plan(context: sf.ToolContext[object]) -> str:
+        """Let somebody else book."""
+        hand_over()
+        return (await durable.run(child, store, "Book.", parent=context)).unwrap()
+
+    model = ScriptedModel([reply(call(plan)), reply("Done.")], by_step=True)
+    agent = sf.Agent(model=model, tools=[plan])
+    with pytest.raises(HandedOver):
+        await durable.run(agent, store, "Go", run_id="run", hand_over=hand_over)
+
+    assert [stored.run for stored in await store.list_runs()] == ["run"]
+
+
+async def test_a_child_that_has_a_loop_of_its_own_is_not_reached() -> None:
+    """Its tool is a function in a thread: what is in flight there comes to its end."""
+    store, hand_over = MemoryStore(), HandOver()
+    at_work, asked = threading.Event(), threading.Event()
+
+    @sf.tool
+    async def book() -> str:
+        """Book something, when the other loop was told to hand over."""
+        at_work.set()
+        await anyio.to_thread.run_sync(asked.wait)
+        return "booked"
+
+    child = sf.Agent(
+        model=ScriptedModel([reply(call(book)), reply("Booked.")], by_step=True), tools=[book]
+    )
+
+    @sf.tool(idempotent=True, grant=sf.Limits())
+    def plan(context: sf.ToolContext[object]) -> str:
+        """Let somebody else book."""
+
+        async def main() -> str:
+            return (await durable.run(child, store, "Book.", parent=context)).unwrap()
+
+        return anyio.run(main)
+
+    model = ScriptedModel([reply(call(plan)), reply("Done.")], by_step=True)
+    agent = sf.Agent(model=model, tools=[plan])
+
+    async def ask() -> None:
+        await anyio.to_thread.run_sync(at_work.wait)
+        hand_over()
+        asked.set()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(ask)
+        with pytest.raises(HandedOver):
+            await durable.run(agent, store, "Go", run_id="run", hand_over=hand_over)
+
+    recording = (await durable.recording_of(store, "run/0/0")).unwrap()
+    assert recording.run.status == "completed"
+
+
+async def test_a_child_is_given_no_hand_over_of_its_own() -> None:
+    """It would be a failure of its call, of which the model is told."""
+    store, hand_over = MemoryStore(), HandOver()
+    raised: list[sf.UsageError] = []
+
+    @sf.tool(idempotent=True, grant=sf.Limits())
+    async def plan(context: sf.ToolContext[object]) -> str:
+        """Let somebody else book."""
+        child = sf.Agent(model=ScriptedModel([reply("Booked.")]))
+        with pytest.raises(sf.UsageError, match="it is handed over with the run") as caught:
+            await durable.run(child, store, "Book.", parent=context, hand_over=hand_over)
+        raised.append(caught.value)
+        return "not booked"
+
+    model = ScriptedModel([reply(call(plan)), reply("Done.")], by_step=True)
+    await durable.run(sf.Agent(model=model, tools=[plan]), store, "Go", run_id="run")
+
+    assert len(raised) == 1
 
 
 def test_it_can_be_sent_to_another_process() -> None:

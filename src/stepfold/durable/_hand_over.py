@@ -35,6 +35,10 @@ class HandOver:
     runs, and called from the event loop that they are in. Nothing new is begun then: what is in
     flight comes to its end and is written down, pauses are left, and each run is released. Who
     waits for it gets `HandedOver`, and so does who begins one with it afterwards.
+
+    Runs of tool calls, `run(…, parent=context)`, are handed over with the run that called, and are
+    not given it themselves. That call has no answer then: it is made again, and goes on with its
+    run. One of a tool that must not run twice comes to its end first, with all that it began.
     """
 
     def __init__(self) -> None:

@@ -115,11 +115,13 @@ async def run(
     With a `parent`, which is the context of the tool call that this belongs to, the run is named
     after the call and keeps to what the call was granted; what it has spent is the call's. A tool
     that does nothing else may be declared idempotent: called again after a crash, it finds its run
-    where it was left.
+    where it was left. If the run that calls is handed over, so is this one, where the tool may be
+    called again; else it comes to its end first.
 
     Raises:
         RunFailed: the run ended in `Failed`.
-        HandedOver: `hand_over` was called before it rested or ended.
+        HandedOver: `hand_over` was called before it rested or ended; that of its parent, where it
+            has one. A tool lets it pass.
         JournalError: somebody else works on it, or the store fails.
         UsageError: an argument is wrong, or the run was begun with another program.
     """
@@ -127,6 +129,14 @@ async def run(
     if (run_id is None) == (child is None):
         raise UsageError("expected run_id=…, or parent=…, which names the run after its call")
     name = child.run if run_id is None and child is not None else run_id or ""
+    if child is not None and options.get("hand_over") is not None:
+        raise UsageError(
+            "hand_over: expected none beside parent=…: it is handed over with the run whose call "
+            "it belongs to, so give that one hand_over=…"
+        )
+    if child is not None and child.is_to_leave:
+        child.leave()
+        raise HandedOver(name)
     task = Task(agent, store, deps, options, child)
 
     async def work(holding: Holding) -> Run[Out]:

@@ -1,7 +1,7 @@
 """Working on one run in a store: begun, taken up or answered, under a lease."""
 
 from collections.abc import Awaitable, Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Generic, TypeVar, cast, final
 
 from attrs import frozen
@@ -117,14 +117,20 @@ async def work_on(
 
 
 @contextmanager
-def covered(options: DurableOptions) -> Generator[CancelHandle | None]:
+def covered(
+    options: DurableOptions, child: ChildRun | None = None
+) -> Generator[CancelHandle | None]:
     """The handle of the run, by which it may be handed over as well."""
     cancel, hand_over = options.get("cancel"), options.get("hand_over")
-    if hand_over is None:
+    if hand_over is None and child is None:
         yield cancel
         return
     handle = CancelHandle() if cancel is None else cancel
-    with hand_over.covering(handle):
+    with ExitStack() as stack:
+        if hand_over is not None:
+            stack.enter_context(hand_over.covering(handle))
+        if child is not None:
+            stack.enter_context(child.following(handle))
         yield handle
 
 
@@ -188,11 +194,13 @@ async def carry_on(task: Task[D, Out], stored: StoredJournal, holding: Holding) 
 
 async def drive_on(task: Task[D, Out], first: Transition, runtime: Runtime[D]) -> Run[Out]:
     steering = task.options.get("steering")
-    with covered(task.options) as handle:
-        driver = await driven(
-            task.agent.program, first, runtime, handle, steering, child=task.child
-        )
+    child = task.child
+    with covered(task.options, child) as handle:
+        program = task.agent.program
+        driver = await driven(program, first, runtime, handle, steering, child=child)
     if not isinstance(driver.state.phase, Done | Resting):
+        if child is not None:
+            child.leave()
         raise HandedOver(driver.state.identity.run)
     run = Run(driver.state, task.agent.output, driver.outputs)
     try:

@@ -27,6 +27,7 @@ class CancelHandle:
         self.is_leaving: bool = False
         self._scopes: Final[list[anyio.CancelScope]] = []
         self._idle: Final[list[anyio.CancelScope]] = []
+        self._followers: Final[list[CancelHandle]] = []
 
     def __call__(self, reason: str = "cancelled", *, after_step: bool = False) -> None:
         """Ask the run to end: now, or after the step in flight."""
@@ -50,6 +51,19 @@ class CancelHandle:
         self.is_leaving = True
         for scope in self._idle:
             scope.cancel()
+        for follower in self._followers:
+            follower.leave()
+
+    @contextmanager
+    def leading(self, follower: "CancelHandle") -> Generator[None]:
+        """Let another run be given up together with this one; both are in one event loop."""
+        self._followers.append(follower)
+        if self.is_leaving:
+            follower.leave()
+        try:
+            yield
+        finally:
+            self._followers.remove(follower)
 
     @contextmanager
     def idle(self) -> Generator[None]:

@@ -7,6 +7,7 @@ unless its own limits are tighter.
 
 import threading
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import final
 
 from attrs import evolve
@@ -14,6 +15,7 @@ from attrs import evolve
 from stepfold.loop import NO_LIMITS, Granted, Limits, LoopState, Program, granted_to, prices_of
 from stepfold.loop.commands import Grant, RunTool
 from stepfold.loop.events import Spending
+from stepfold.shell._cancel import CancelHandle
 from stepfold.values import Price, ToolFault, UsageError
 
 
@@ -22,8 +24,16 @@ class ChildRuns:
     """The runs of one tool call: begun by the tool, closed by the driver when the call is over."""
 
     def __init__(
-        self, key: str, declared: Limits, grant: Grant, prices: Mapping[str, Price]
+        self,
+        key: str,
+        declared: Limits,
+        grant: Grant,
+        prices: Mapping[str, Price],
+        handle: CancelHandle | None = None,
     ) -> None:
+        self.handle: CancelHandle | None = handle
+        self.thread: int = threading.get_ident()
+        self.is_left: bool = False
         self.prices: Mapping[str, Price] = prices
         self.limits: Limits = evolve(
             declared, tokens=grant.tokens, cost=grant.cost, tool_calls=grant.tool_calls
@@ -145,15 +155,23 @@ class ChildRuns:
             return self._told
 
 
-def children_of(program: Program, command: RunTool, state: LoopState) -> ChildRuns | None:
-    """What a call may begin, if its tool was granted anything."""
+def children_of(
+    program: Program, command: RunTool, state: LoopState, handle: CancelHandle | None
+) -> ChildRuns | None:
+    """What a call may begin, if its tool was granted anything.
+
+    By the handle of its run these are given up with it, if the call may be made again.
+    """
     if command.grant is None:
         return None
     spec = program.tools.get(command.tool_name)
     declared = NO_LIMITS if spec is None else spec.grant or NO_LIMITS
     identity = state.identity
     call = f"{identity.run}/{command.key.step}/{command.key.index}"
-    return ChildRuns(call, declared, command.grant, prices_of(program, identity.granted))
+    if spec is None or not spec.idempotent:
+        handle = None
+    prices = prices_of(program, identity.granted)
+    return ChildRuns(call, declared, command.grant, prices, handle)
 
 
 @final
@@ -168,6 +186,26 @@ class ChildRun:
         self.taken: Grant = taken
         self.before: Spending = before
         self._parent = parent
+
+    @property
+    def is_to_leave(self) -> bool:
+        """Whether the run that called is given up, and this one with it."""
+        handle = self._parent.handle
+        return handle is not None and handle.is_leaving
+
+    def following(self, handle: CancelHandle) -> AbstractContextManager[None]:
+        """Give the run that has this handle up with the one that called.
+
+        One in a thread of its own is not reached: it comes to its end.
+        """
+        leader = self._parent.handle
+        if leader is None or self._parent.thread != threading.get_ident():
+            return nullcontext()
+        return leader.leading(handle)
+
+    def leave(self) -> None:
+        """Tell that the run was given up with the one that called: that calls again elsewhere."""
+        self._parent.is_left = self.is_to_leave
 
     def end(self, state: LoopState) -> None:
         """Tell the state in which the run was left."""

@@ -412,7 +412,7 @@ class Driver(Generic[D]):
             if self.is_over:  # somebody asked the run to end while that was written
                 return
         context: object = None
-        children = children_of(self.program, command, self.state)
+        children = children_of(self.program, command, self.state, self._handle)
         if tool.takes_context or self.watch is not None:
             context = seen = ToolContext(
                 self.runtime.deps,
@@ -429,14 +429,14 @@ class Driver(Generic[D]):
                 run, at = self.state.identity.run, self.clock.now()
                 await self.watch.begins(ToolExecutionStarted(run, key, call, seen, at))
         show: Callable[[JsonText], None] = lambda value: self.show_progress(key, call, value)  # noqa: E731
-        deadline, timeout = command.deadline, None
-        if deadline is not None:
-            timeout = self.program.timeout_of(tool.spec)
+        timeout = None if command.deadline is None else self.program.timeout_of(tool.spec)
         started = self.clock.now()
         outcome = await execute(
-            tool, call, context, deadline, timeout, self.clock, self.waiting, show
+            tool, call, context, command.deadline, timeout, self.clock, self.waiting, show
         )
         spending = None if children is None else children.close()
+        if children is not None and children.is_left:  # whoever takes the run up calls again
+            return
         at = self.clock.now()
         await self.feed(ToolReturned(key, outcome, at, started=started, spending=spending))
 
