@@ -17,7 +17,7 @@ from typing_extensions import override
 
 import stepfold as sf
 from stepfold.pipeline import Stage
-from stepfold.testing.conformance import _drawn, _watched, check_stage
+from stepfold.testing.conformance import _drawn, _stage, _watched, check_stage
 
 NUMBERS = itertools.count()
 RELEASED = threading.Event()
@@ -314,6 +314,18 @@ def test_no_more_inputs_are_drawn_than_asked_for() -> None:
     seen.clear()
     check_stage(stage, given=[7], execute=True, examples=0, is_pure=False)
     assert set(seen) == {7}
+
+
+def test_what_takes_long_is_tried_on_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_stage, "RUNNING", 0.0)
+    seen: list[int] = []
+
+    def note(number: int) -> None:
+        seen.append(number)
+
+    check_stage(sf.pure(note), execute=True, is_pure=False)
+
+    assert len(seen) == 2  # one is run, and one is cancelled
 
 
 def test_what_takes_long_to_fail_is_told_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
