@@ -165,6 +165,26 @@ async def test_wherever_it_is_handed_over_nothing_is_lost_and_nothing_runs_twice
     assert run.state.ledger.spent == whole.state.ledger.spent
 
 
+async def test_a_child_is_left_to_the_run_that_called() -> None:
+    """It is a run of another agent, and its call takes it up; whoever takes over knows neither."""
+    store = MemoryStore()
+    crashing: JournalStore = CrashingStore(store, 4)  # type: ignore[assignment]
+    agent, _ = parent_of(crashing, [])
+    with pytest.raises(CrashError):
+        await durable.run(agent, crashing, "Go", run_id="run", lease_seconds=0.01)
+    await anyio.sleep(0.3)  # until nobody holds the child
+    now = time.time_ns()
+    await store.claim("run", "a worker that is alive", now=now, until=now + 10**12)
+
+    taken = await durable.take_over(parent_of(store, [])[0], store)
+
+    assert taken == ()
+    assert {stored.run: stored.status for stored in await store.list_runs()} == {
+        "run": "running",
+        "run/0/0": "running",
+    }
+
+
 async def test_a_child_waits_for_what_a_lost_worker_had_claimed() -> None:
     store = MemoryStore()
     agent, _ = parent_of(store, [])
@@ -254,6 +274,21 @@ async def test_a_fork_of_a_child_keeps_to_what_the_child_was_granted() -> None:
 
     assert isinstance(run.end, sf.Stopped)
     assert run.end.stop.name == "limit-tool-calls"
+
+
+async def test_a_fork_of_a_child_is_taken_over_as_any_run() -> None:
+    """It has a header that tells of a grant, and no run that would take it up."""
+    store = MemoryStore()
+    agent, _ = parent_of(store, [])
+    await durable.run(agent, store, "Go", run_id="run")
+    looks = [reply(call(look, {"place": "a"})), reply("Seen.")]
+    child = sf.Agent(model=ScriptedModel(looks, by_step=True), tools=[look])
+    await durable.fork(child, store, "run/0/0", "other", at=1)
+    await store.claim("other", "a worker that is gone", now=0, until=1)
+
+    taken = await durable.take_over(child, store)
+
+    assert [run.id for run in taken] == ["other"]
 
 
 async def test_a_child_that_is_taken_up_by_a_smaller_grant_says_so_in_its_journal() -> None:

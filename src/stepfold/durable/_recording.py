@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias, final
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from stepfold.durable._records import (
     BaseRecord,
@@ -124,6 +124,17 @@ def decoded(
         return Failure(JournalDamaged(run, "expected a header first, found none"))
     redacted = header.redacted or found.lacks
     return Success(Recording(stored.run, header.header, tuple(records), redacted))
+
+
+def is_of_a_call(stored: StoredJournal, *, seal: AnySeal | None = None) -> bool:
+    """Whether a run is that of a tool call, as far as its header can be read.
+
+    A fork of one is not: it has the header, and nobody calls it.
+    """
+    if stored.run.parent is not None:
+        return False
+    head = decoded(evolve(stored, records=stored.records[:1]), seal=seal)
+    return isinstance(head, Success) and head.unwrap().header.granted is not None
 
 
 @final

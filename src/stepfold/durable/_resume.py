@@ -15,6 +15,7 @@ from stepfold.agent import (
 )
 from stepfold.durable._hand_over import HandedOver
 from stepfold.durable._leasing import Holding
+from stepfold.durable._recording import is_of_a_call
 from stepfold.durable._working import (
     NO_DEPS,
     DurableOptions,
@@ -290,7 +291,8 @@ async def take_over(
 
     One after another, by name, `most` of them or all; each is taken over by one worker, however
     many look for it at once. Runs that never had a lease (they were begun with `journal=` alone)
-    are left. Runs that fail are given like all others.
+    are left, and so are runs of tool calls, which the run that called takes up itself. Runs that
+    fail are given like all others.
 
     Raises:
         JournalError: the store fails.
@@ -324,7 +326,7 @@ async def _taken_over(
 
     async def work(holding: Holding) -> Run[Out] | None:
         stored = await read_journal(store, run_id)
-        if stored.run.status != "running":
+        if stored.run.status != "running" or is_of_a_call(stored, seal=options.get("seal")):
             return None
         return await carry_on(Task(agent, store, deps, options), stored, holding)
 
