@@ -412,7 +412,10 @@ def _check_moodily(value: object) -> tuple[SchemaFault, ...]:
 ARGUMENTS = {"look": [{"city": "Oslo"}]}
 FAULTS = {
     "a condition of moods": (_program(stop_when=_moody), "two different transitions"),
-    "a tool of moods": (_program(tools=_checked(_check_moodily)), "two different|not its own|repl"),
+    "a tool of moods": (
+        _program(tools=_checked(_check_moodily)),
+        "two different|another|not its own|repl",
+    ),
 }
 
 
