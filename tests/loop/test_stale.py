@@ -74,6 +74,13 @@ def retried() -> Run:
     return run
 
 
+def waiting_again() -> Run:
+    """Pause before attempt 2 of step 0."""
+    run = retried()
+    run.fail()
+    return run
+
+
 def checking() -> Run:
     """Wait for a condition after step 0."""
     run = started(program(tool(), checks_stop=True))
@@ -111,6 +118,8 @@ def returned(step: int, index: int = 0, attempt: int = 0) -> ToolReturned:
         (waiting, replied(0, 0)),
         (working, CallBound(CallKey(0, 0, 0), None, 0)),
         (retried, Waited(ModelCallKey(0, 1), 0)),
+        (waiting_again, Waited(ModelCallKey(0, 1), 0)),
+        (waiting_again, replied(0, 1)),
         (working, replied(0, 0)),
         (checking, replied(0, 0)),
         (resting, replied(0, 0)),
