@@ -132,9 +132,8 @@ def reserved_output(program: Program, plan: StepPlan | None, allowed: int | None
 def reserved_cost(program: Program, out: Draft, model: str, output: int) -> int:
     """What a call reserves of the money, in micro-units, for so many tokens of output."""
     granted = out.identity.granted
-    if limits_of(program, granted).cost is None:
-        return 0
-    price = prices_of(program, granted).get(model)
+    is_limited = limits_of(program, granted).cost is not None
+    price = prices_of(program, granted).get(model) if is_limited else None
     if price is None:
         return 0
     return price.cost_at_most(out.estimate, output)
