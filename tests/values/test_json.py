@@ -4,6 +4,7 @@ import hashlib
 import json
 import sys
 import time
+from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
@@ -23,6 +24,10 @@ from stepfold.values import (
     without_lone_surrogates,
 )
 from tests.lines import lines_of
+
+
+class Colour(StrEnum):
+    RED = "red"
 
 
 def refusal(text: str, bounds: JsonBounds = DEFAULT_BOUNDS) -> JsonFault:
@@ -142,6 +147,7 @@ def test_dumping_takes_frozen_and_plain_values_alike() -> None:
     """Frozen or not, the same document has the same text."""
     assert dump_json(JsonObject({"a": (1, JsonObject({"b": "c"}))})) == '{"a":[1,{"b":"c"}]}'
     assert dump_json({"a": [1, {"b": "c"}]}) == '{"a":[1,{"b":"c"}]}'
+    assert dump_json([Colour.RED]) == '["red"]'
 
 
 def test_dumping_reads_any_mapping() -> None:
