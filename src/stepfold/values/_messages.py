@@ -5,7 +5,7 @@ mutable is reachable from one.
 """
 
 from collections.abc import Iterable
-from typing import TypeAlias, TypeVar, final
+from typing import TypeAlias, TypeVar, cast, final
 
 from attrs import field, frozen
 
@@ -21,9 +21,8 @@ def _parts(content: str | Iterable[P]) -> tuple[P | Text, ...]:
 
 
 def _listed(content: Iterable[P]) -> tuple[P, ...]:
-    given: object = content
-    if not isinstance(given, Iterable):
-        raise UsageError(f"content: expected a sequence of parts, got {given!r:.200}")
+    if not isinstance(cast("object", content), Iterable):
+        raise UsageError(f"content: expected a sequence of parts, got {content!r:.200}")
     return tuple(content)
 
 

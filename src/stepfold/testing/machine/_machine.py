@@ -59,6 +59,7 @@ _NO_ARGUMENTS: Final[Mapping[str, Sequence[object]]] = {}
 _ENDS: Final[frozenset[InterventionKind]] = frozenset(
     {"cancel", "cancel-after-step", "run-timeout", "step-timeout"}
 )
+_CRASHES: Final[frozenset[InterventionKind]] = frozenset({"crash"})
 _LEAST: Final = (0, 1, 1, 2)
 _ORDERS: Final = st.lists(st.integers(0, 7), min_size=1, max_size=8)
 _AFTER: Final = st.integers(0, 4)
@@ -149,8 +150,8 @@ class LoopMachine(RuleBasedStateMachine):
         Many runs are left alone for a while before an end.
         """
         is_over = len(self._moments) >= self._patience
-        kinds = [kind for kind in self.interventions if is_over or kind not in _ENDS]
-        return [kind for kind in kinds if kind != "crash"]
+        barred = _CRASHES if is_over else _CRASHES | _ENDS
+        return [kind for kind in self.interventions if kind not in barred]
 
     @property
     def trace(self) -> Trace:
