@@ -134,9 +134,7 @@ def reserved_cost(program: Program, out: Draft, model: str, output: int) -> int:
     granted = out.identity.granted
     is_limited = limits_of(program, granted).cost is not None
     price = prices_of(program, granted).get(model) if is_limited else None
-    if price is None:
-        return 0
-    return price.cost_at_most(out.estimate, output)
+    return 0 if price is None else price.cost_at_most(out.estimate, output)
 
 
 # --- after it ---------------------------------------------------------------------------------
