@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from stepfold.schema import JsonSchemaForm
-from stepfold.schema._accept import is_multiple
+from stepfold.schema._accept import Compiler, always, is_multiple
 from stepfold.values._json import JsonText
 
 
@@ -30,6 +30,7 @@ def accepts(schema: object, value: object) -> bool:
         ({"type": "object"}, [{}], [[], "a"]),
         ({"type": "integer", "minimum": 2}, [2, 3.0], [1, 2.5, "a"]),
         ({"minimum": 2}, [2, "a", None, True], [1]),
+        ({"minimum": 1.5}, [2], [1]),
         ({"exclusiveMinimum": 2, "exclusiveMaximum": 4}, [3], [2, 4]),
         ({"maximum": 2**53}, [2**53], [2**53 + 1]),
         ({"minLength": 1, "maxLength": 2}, ["a", "é😀", 1], ["", "abc"]),
@@ -41,11 +42,14 @@ def accepts(schema: object, value: object) -> bool:
         ({"const": None}, [None], [0]),
         ({"items": {"type": "null"}, "maxItems": 1}, [[], [None], "a"], [[1], [None, None]]),
         ({"type": "array", "minItems": 1}, [[1]], [[], {}]),
+        ({"type": "array", "maxItems": 1.0}, [[1]], [[1, 2]]),
+        ({"items": {"type": "integer"}, "uniqueItems": True}, [[1, 2]], [[1, 1], ["a"]]),
+        ({"items": {"type": "integer"}, "contains": {"const": 1}}, [[1]], [[2], [1, "a"]]),
         ({"prefixItems": [{"const": 1}], "items": False}, [[], [1], {}], [[2], [1, 1]]),
         ({"prefixItems": [{"const": 1}]}, [[1, "rest"]], [[2]]),
         ({"uniqueItems": True}, [[1, True, "1"], []], [[1, 1.0], [[1], [1]], [{}, {}]]),
         ({"contains": {"const": 1}}, [[0, 1]], [[], [0]]),
-        ({"contains": {"const": 1}, "minContains": 0, "maxContains": 1}, [[]], [[1, 1]]),
+        ({"contains": {"const": 1}, "minContains": 0, "maxContains": 1}, [[], [1]], [[1, 1]]),
         ({"properties": {"a": {"const": 1}}}, [{}, {"a": 1, "b": 0}, 1], [{"a": 2}]),
         (
             {"type": "object", "properties": {"a": {}}, "required": ["a"]},
@@ -58,6 +62,8 @@ def accepts(schema: object, value: object) -> bool:
             [{}, {"a": 1, "b": 2}, {"b": 1}],
         ),
         ({"required": ["a"]}, [{"a": None}], [{}]),
+        ({"required": ["a"], "maxProperties": 1}, [{"a": 1}], [{"b": 1}]),
+        ({"maxProperties": 1}, [{}], [{"a": 1, "b": 1}]),
         ({"additionalProperties": {"const": 1}}, [{}, {"a": 1}], [{"a": 2}]),
         ({"propertyNames": {"pattern": "^a"}}, [{"a": 1}, []], [{"b": 1}]),
         ({"patternProperties": {"^a": {"const": 1}}}, [{"a": 1, "b": 2}], [{"ab": 2}]),
@@ -72,6 +78,7 @@ def accepts(schema: object, value: object) -> bool:
         ),
         ({"minProperties": 1, "maxProperties": 1}, [{"a": 1}], [{}, {"a": 1, "b": 1}]),
         ({"dependentRequired": {"a": ["b"]}}, [{"b": 1}, {"a": 1, "b": 1}], [{"a": 1}]),
+        ({"dependentRequired": {"a": ["b", "c"]}}, [{"b": 1}], [{"a": 1, "b": 1}]),
         ({"anyOf": [{"const": 1}]}, [1], [2]),
         ({"anyOf": [{"const": 1}, {"const": 2}, {"const": 3}]}, [1, 3], [4]),
         ({"oneOf": [{"minimum": 1}, {"maximum": 3}]}, [0, 4], [2]),
@@ -91,6 +98,14 @@ def test_keyword_accepts_and_refuses(
 ) -> None:
     assert [value for value in accepted if not accepts(schema, value)] == []
     assert [value for value in refused if accepts(schema, value)] == []
+
+
+def test_a_schema_is_compiled_once_and_what_restricts_nothing_is_known_as_such() -> None:
+    schema: dict[str, object] = {"type": "integer", "allOf": [{"minimum": 1}]}
+    compiler = Compiler(schema)
+
+    assert compiler.compiled(schema) is compiler.compiled(schema)
+    assert compiler.compiled({"allOf": [True, {}]}) is always
 
 
 def test_recursive_schema_goes_into_the_value() -> None:

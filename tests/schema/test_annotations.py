@@ -427,6 +427,40 @@ def test_alias_keeps_the_bounds_of_what_it_stands_for() -> None:
     assert schema(Positive) == {"type": "integer", "minimum": 1}
 
 
+def test_reference_to_what_is_not_there_is_refused_with_advice() -> None:
+    with pytest.raises(UsageError, match="refer to types that are defined at module level"):
+        form_of(typing.ForwardRef("Missing"), where="test")
+
+
+def test_what_only_looks_like_a_model_or_a_named_tuple_is_neither() -> None:
+    @attrs.frozen
+    class Half:
+        model_json_schema: int
+
+    class Fields:
+        _fields = ("a",)
+
+    class Plain(tuple[int, ...]):
+        __slots__ = ()
+
+    assert schema(Half)["properties"] == {"model_json_schema": INTEGER}
+    for odd in (Fields, Plain):
+        with pytest.raises(UsageError, match="make it an attrs class, a dataclass, a TypedDict"):
+            form_of(odd, where="test")
+
+
+def test_class_that_is_used_once_is_written_where_it_is_used() -> None:
+    @attrs.frozen
+    class Middle:
+        point: Point
+
+    @attrs.frozen
+    class Outer:
+        middle: Middle
+
+    assert "$defs" not in schema(Outer)
+
+
 def test_alias_of_itself_is_refused() -> None:
     itself = TypeAliasType("itself", "itself | int")  # type: ignore[misc]
     globals()["itself"] = itself
@@ -502,6 +536,10 @@ def test_defaults_without_a_json_form_are_not_shown() -> None:
     class Defaults:
         thing: Any = object()  # noqa: RUF009 - what is tested
         wrong: int = None  # type: ignore[assignment]
+        wrong_text: str = None  # type: ignore[assignment]
+        wrong_flag: bool = None  # type: ignore[assignment]
+        wrong_list: list[int] = None  # type: ignore[assignment]
+        missing: str | None = None
         made: list[int] = attrs.Factory(lambda: [1])
         anything: Any = attrs.Factory(lambda: 1)
         empty: list[int] = attrs.Factory(list)
@@ -509,7 +547,9 @@ def test_defaults_without_a_json_form_are_not_shown() -> None:
     form = form_of(Defaults, where="test")
     properties = json.loads(form.schema.text)["properties"]
 
-    assert [name for name, written in properties.items() if "default" in written] == ["empty"]
+    assert [name for name, written in properties.items() if "default" in written] == [
+        *("missing", "empty"),
+    ]
     assert "required" not in json.loads(form.schema.text)
 
 

@@ -54,6 +54,10 @@ class Ordered(enum.Enum):
         raise AssertionError("binding looks members up by itself")
 
 
+class Told(typing.TypedDict):
+    text: str
+
+
 def made(annotation: object, value: object) -> Any:
     return bind(form_of(annotation, where="test"), value)
 
@@ -98,7 +102,12 @@ def test_json_becomes_the_value(annotation: object, value: object, expected: obj
 
 @pytest.mark.parametrize(
     ("annotation", "value"),
-    [(list[str], ["a"]), (dict[str, str], {"a": "b"}), (list[dict[str, bool]], [{"a": True}])],
+    [
+        (list[str], ["a"]),
+        (dict[str, str], {"a": "b"}),
+        (list[dict[str, bool]], [{"a": True}]),
+        (Told, {"text": "a"}),
+    ],
     ids=str,
 )
 def test_what_is_bound_to_itself_is_not_copied(annotation: object, value: object) -> None:
@@ -318,6 +327,7 @@ Alias = NewType("Alias", int)
         (Alias, False),
         (frozenset[int], False),
         (frozenset[PlainFrozen], True),
+        (set[PlainFrozen], True),
         (frozenset[tuple[PlainFrozen, ...]], True),
         (list[tuple[PlainFrozen, ...]], False),
     ],

@@ -1,5 +1,7 @@
 """The three habits of writing docstrings are understood."""
 
+import pytest
+
 from stepfold.schema._docstrings import Documentation, documentation_of
 
 GOOGLE = """Say hello.
@@ -81,6 +83,13 @@ def test_sphinx() -> None:
     assert documentation.of("name") == "Who is greeted, by name."
     assert documentation.of("count") == "How often."
     assert documentation.of("other") == ""
+
+
+@pytest.mark.parametrize("kind", ["param", "parameter", "arg", "argument", "key", "ivar"])
+def test_sphinx_has_many_words_for_a_parameter(kind: str) -> None:
+    documentation = documentation_of(f":{kind} name: Who.\n:{kind}: Nobody.\n:raises Bad: Never.")
+
+    assert documentation.entries == (("name", "Who."),)
 
 
 def test_no_docstring_says_nothing() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stepfold.schema._faults import nearest, shown
+from stepfold.schema._faults import nearest, shortened, shown
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,11 @@ from stepfold.schema._faults import nearest, shown
 )
 def test_value_is_shown_in_few_characters(value: object, expected: str) -> None:
     assert shown(value) == expected
+
+
+def test_text_is_cut_where_it_is_too_long_and_only_there() -> None:
+    assert shortened("abcde", 5) == "abcde"
+    assert shortened("abcdef", 5) == "abcd…"
 
 
 def test_name_that_was_meant_is_looked_for_in_its_first_characters() -> None:

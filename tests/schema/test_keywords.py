@@ -29,6 +29,7 @@ from stepfold.values._json import JsonText
         ({"patternProperties": {"(": {}}}, "expected a regular expression"),
         ({"type": "text"}, "expected one or more of null, boolean"),
         ({"type": []}, "expected one or more of null, boolean"),
+        ({"type": ["string", "text"]}, "expected one or more of null, boolean"),
         ({"enum": "a"}, "expected an array of values"),
         ({"required": ["a", 1]}, "expected an array of names"),
         ({"required": "a"}, "expected an array of names"),
@@ -84,6 +85,15 @@ def test_schema_is_refused(schema: object, words: str) -> None:
         },
         {"prefixItems": []},
         {"minItems": 1.0},
+        {"uniqueItems": False},
+        {
+            # Two references to the next one in each: followed one by one these are 2 ** 64 ways.
+            "$ref": "#/$defs/D0",
+            "$defs": {
+                **{f"D{it}": {"allOf": [{"$ref": f"#/$defs/D{it + 1}"}] * 2} for it in range(64)},
+                "D64": {"title": "The last."},
+            },
+        },
     ],
 )
 def test_schema_is_understood(schema: object) -> None:

@@ -144,6 +144,14 @@ def test_positional_only_parameters_come_in_order() -> None:
     assert called({"a": 1, "d": 7}) == (1, 2, 3, 7)
 
 
+def test_first_parameter_may_be_positional_only_too() -> None:
+    def take(context: Context, count: int, /) -> None: ...
+
+    parameters = parameters_of(take, skip_first=True)
+
+    assert parameters.bind({"count": 1}) == Success(((1,), {}))
+
+
 def test_ready_schema_gives_its_value_in_one_piece() -> None:
     def take(value: object) -> int:
         """Take it.
@@ -209,6 +217,7 @@ def outcome(a: int) -> Outcome[int, str]: ...  # type: ignore[empty-body]
 async def later(a: int) -> Outcome[int, str]: ...  # type: ignore[empty-body]
 def result(a: int) -> Result[int, str]: ...  # type: ignore[empty-body]
 def success(a: int) -> Success[int] | Success[str] | Failure[str]: ...  # type: ignore[empty-body]
+def mixed(a: int) -> Success[int] | str | Failure[str]: ...  # type: ignore[empty-body]
 def failure(a: int) -> Failure[str]: ...  # type: ignore[empty-body]
 def formless(a: int) -> complex: ...  # type: ignore[empty-body]
 def union(a: int) -> int | str: ...  # type: ignore[empty-body]
@@ -226,6 +235,7 @@ def union(a: int) -> int | str: ...  # type: ignore[empty-body]
         (later, int),
         (result, int),
         (success, int | str),
+        (mixed, int | str),
         (failure, ()),
         (formless, ()),
         (union, int | str),

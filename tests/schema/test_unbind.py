@@ -194,6 +194,15 @@ def test_what_has_no_json_form_is_a_fault(value: object, pointer: str, words: st
     assert words in fault.message
 
 
+class Dumping:
+    def model_dump(self, *, mode: str) -> dict[str, int]:
+        raise AssertionError(f"called with {mode}, although this is no model")
+
+
+def test_what_only_looks_like_a_model_is_none() -> None:
+    assert "got Dumping" in encode_result(Dumping()).failure().message
+
+
 @attrs.frozen
 class Nested:
     inner: object

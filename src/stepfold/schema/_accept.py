@@ -163,14 +163,13 @@ class Compiler:
 
     def _array_check(self, schema: JsonSchema, *, otherwise: bool) -> Accepts | None:
         prefix = [self.compiled(item) for item in items_of(schema.get("prefixItems"))]
-        rest = self.compiled(schema["items"]) if "items" in schema else None
-        rest = None if rest is always else rest
+        rest = self.compiled(schema.get("items", True))
         least, most = _count(schema, "minItems"), _count(schema, "maxItems")
         unique = schema.get("uniqueItems") is True
         contains = self._contains(schema)
-        if not (prefix or rest or least is not None or most is not None or unique or contains):
-            return None
-        if rest is not None and not prefix and not unique and contains is None:
+        if not prefix and not unique and contains is None:
+            if rest is always and least is None and most is None:
+                return None
             return _plain_array(rest, least or 0, most, otherwise=otherwise)
 
         def accepts(value: object) -> bool:
@@ -182,7 +181,7 @@ class Compiler:
             for check, item in zip(prefix, items, strict=False):
                 if not check(item):
                     return False
-            if rest is not None and not all(map(rest, items[len(prefix) :])):
+            if not all(map(rest, items[len(prefix) :])):
                 return False
             if unique and len(set(map(key_of, items))) != len(items):
                 return False
@@ -326,7 +325,7 @@ def _number_check(schema: JsonSchema, *, otherwise: bool) -> Accepts | None:
     minimum, above = _bound(schema, "minimum"), _bound(schema, "exclusiveMinimum")
     maximum, below = _bound(schema, "maximum"), _bound(schema, "exclusiveMaximum")
     step = _bound(schema, "multipleOf")
-    if (minimum, above, maximum, below, step) == (None,) * 5:
+    if all(bound is None for bound in (minimum, above, maximum, below, step)):
         return None
 
     def accepts(value: object) -> bool:

@@ -130,7 +130,7 @@ class AnnotationReader:
         arguments = get_args(annotation)
         if origin is Annotated:
             return self._annotated(arguments, where, variables)
-        if origin is Literal or origin is typing_extensions.Literal:
+        if origin is Literal:
             return _literal(arguments, where)
         if origin is Union or isinstance(annotation, types.UnionType):
             members = [self.node(argument, where, variables) for argument in arguments]
@@ -179,7 +179,6 @@ class AnnotationReader:
         shape = shape_of(cls, kind, where=place)
         within = variables_of(cls, inner)
         self.definitions[name] = ObjectNode(
-            kind=shape.kind,
             properties=tuple(self.property(field, place, within) for field in shape.fields),
             constructor=None if kind == "typed-dict" else cls,
             description=shape.description,

@@ -16,7 +16,6 @@ from attrs import frozen
 from stepfold.schema._docstrings import Documentation, documentation_of
 from stepfold.schema._hints import hints_of
 from stepfold.schema._kinds import members_of, tuple_in
-from stepfold.schema._nodes import ObjectKind
 from stepfold.values._errors import UsageError
 
 
@@ -55,7 +54,6 @@ class Field:
 class Shape:
     """A class taken apart."""
 
-    kind: ObjectKind
     fields: tuple[Field, ...]
     description: str
     runs_user_code: bool
@@ -93,7 +91,7 @@ def shape_of(cls: type[object], kind: ClassKind, *, where: str) -> Shape:
         attrs.evolve(field, description=field.description or documentation.of(field.attribute))
         for field in read(cls, hints, where)
     )
-    return Shape(kind, fields, documentation.description, _runs_user_code(cls, kind))
+    return Shape(fields, documentation.description, _runs_user_code(cls, kind))
 
 
 def fields_of_object(value: object) -> tuple[tuple[str, str], ...] | None:

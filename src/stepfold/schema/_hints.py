@@ -26,7 +26,7 @@ def hints_of(owner: object, *, where: str) -> dict[str, object]:
     except NameError as error:
         # A class that is defined in a function and refers to itself is not found in its module.
         name: object = getattr(owner, "__name__", None)
-        if isinstance(name, str) and error.name == name:
+        if isinstance(name, str):
             try:
                 return _hints(owner, {name: owner})
             except Exception as second:

@@ -13,7 +13,6 @@ from stepfold.values._json import JsonText
 
 AnyView: TypeAlias = Literal["plain", "frozen", "text"]
 ArrayKind: TypeAlias = Literal["list", "tuple", "set", "frozenset"]
-ObjectKind: TypeAlias = Literal["attrs", "dataclass", "typed-dict", "named-tuple", "arguments"]
 
 
 @final
@@ -128,7 +127,6 @@ class Property:
 class ObjectNode:
     """An object with known properties; `constructor` makes it, or it stays a dict."""
 
-    kind: ObjectKind
     properties: tuple[Property, ...]
     constructor: type[object] | None = None
     description: str = ""

@@ -97,7 +97,7 @@ def parameters_of(function: object, *, skip_first: bool) -> Parameters:
         )
         for parameter in taken[skip_first:]
     )
-    root = ObjectNode(kind="arguments", properties=properties)
+    root = ObjectNode(properties=properties)
     return Parameters(
         form=compiled_form(reader, root, where=f"{name}()"),
         description=documentation.description,
@@ -128,8 +128,6 @@ def _plain(function: object) -> object:
     """The function that holds the annotations and the docstring."""
     while isinstance(function, functools.partial):
         function = function.func
-    if isinstance(function, types.FunctionType | types.MethodType | type):
-        return function
     inner: object = getattr(type(function), "__call__", None)  # noqa: B004 - the function, not whether
     return inner if isinstance(inner, types.FunctionType) else function
 
@@ -184,7 +182,7 @@ def _settled(annotation: object) -> object:
         return _settled(arguments[0])
     if origin is Union or isinstance(annotation, types.UnionType):
         members = [member for member in arguments if get_origin(member) is not Failure]
-        if members and any(get_origin(member) is Success for member in members):
+        if any(get_origin(member) is Success for member in members):
             settled = tuple(_settled(member) for member in members)
             return Union[settled]  # noqa: UP007 - of a tuple
     return annotation

@@ -7,6 +7,7 @@ A class is written out where it is used; it moves to `$defs` when it is used twi
 """
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from typing import TypeAlias
 
@@ -205,12 +206,12 @@ def thawed(text: JsonText) -> Written:
 
 def _shared(root: Node, definitions: Definitions) -> frozenset[str]:
     """Names that are used twice, or within themselves."""
-    uses: dict[str, int] = {}
+    uses = Counter[str]()
     below: dict[str, set[str]] = {}
 
     def count(node: Node, owner: str) -> None:
         if isinstance(node, ReferenceNode):
-            uses[node.name] = uses.get(node.name, 0) + 1
+            uses[node.name] += 1
             below.setdefault(owner, set()).add(node.name)
         for child in children_of(node):
             count(child, owner)
@@ -231,4 +232,4 @@ def _shared(root: Node, definitions: Definitions) -> frozenset[str]:
                     ahead.append(further)
         return False
 
-    return frozenset(name for name in definitions if uses.get(name, 0) > 1 or is_recursive(name))
+    return frozenset(name for name in definitions if uses[name] > 1 or is_recursive(name))
