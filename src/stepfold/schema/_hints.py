@@ -23,15 +23,12 @@ def hints_of(owner: object, *, where: str) -> dict[str, object]:
     """
     try:
         return _hints(owner, None)
-    except NameError as error:
+    except NameError:
         # A class that is defined in a function and refers to itself is not found in its module.
-        name: object = getattr(owner, "__name__", None)
-        if isinstance(name, str):
-            try:
-                return _hints(owner, {name: owner})
-            except Exception as second:
-                raise _unresolved(second, where) from second
-        raise _unresolved(error, where) from error
+        try:
+            return _hints(owner, {str(getattr(owner, "__name__", owner)): owner})
+        except Exception as error:
+            raise _unresolved(error, where) from error
     except Exception as error:
         raise _unresolved(error, where) from error
 
