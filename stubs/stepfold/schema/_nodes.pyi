@@ -5,7 +5,6 @@ from stepfold.values._json import JsonText
 
 AnyView: TypeAlias = Literal["plain", "frozen", "text"]
 ArrayKind: TypeAlias = Literal["list", "tuple", "set", "frozenset"]
-ObjectKind: TypeAlias = Literal["attrs", "dataclass", "typed-dict", "named-tuple", "arguments"]
 
 @final
 @frozen(order=False)
@@ -82,7 +81,6 @@ class Property:
 @final
 @frozen(order=False, kw_only=True)
 class ObjectNode:
-    kind: ObjectKind
     properties: tuple[Property, ...]
     constructor: type[object] | None = None
     description: str = ""
