@@ -6,6 +6,7 @@ RUN := $(VENV)/bin/python -m
 
 GATED := src/stepfold/values/*,src/stepfold/schema/*,src/stepfold/loop/*,src/stepfold/codec/*,src/stepfold/ports/*
 OWN_TESTS := $(addprefix tests/,values schema loop codec ports regressions)
+PROCESSES := $(addprefix tests/,cli docs durable kill plugins)
 
 # The theme's notice about its own future is no news to a build.
 export NO_MKDOCS_2_WARNING := 1
@@ -14,7 +15,7 @@ export NO_MKDOCS_2_WARNING := 1
 APART := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check lint types api contracts test test-examples test-properties test-wire test-versions nightly mutants kill kill-workers bench docs stubs clean
+.PHONY: help demo check lint types api contracts test test-examples test-processes test-properties test-wire test-versions nightly mutants kill kill-workers bench docs stubs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,15 +52,19 @@ contracts: $(READY)
 	$(RUN) pytest -q tests/contracts
 
 test: check ## Everything a change must pass
-	$(MAKE) --jobs=2 $(APART) test-examples test-properties
+	$(MAKE) --jobs=3 $(APART) test-examples test-processes test-properties
 	$(RUN) mkdocs build --quiet --strict
 
-# These two know nothing of each other: side by side they take as long as the longer one. What is
+# These know nothing of each other: side by side they take as long as the longest one. What is
 # gated is measured under its own tests alone: being watched takes as long again.
 test-examples: $(READY)
 	$(RUN) coverage run -m pytest $(OWN_TESTS)
 	$(RUN) coverage report --include='$(GATED)' --fail-under=100
-	$(RUN) pytest tests --ignore=tests/contracts $(OWN_TESTS:%=--ignore=%)
+	$(RUN) pytest tests $(patsubst %,--ignore=%,tests/contracts $(OWN_TESTS) $(PROCESSES))
+
+# What starts processes and servers, and waits for them.
+test-processes: $(READY)
+	$(RUN) pytest $(PROCESSES)
 
 test-properties: $(READY)
 	HYPOTHESIS_PROFILE=ci $(RUN) pytest properties
