@@ -47,6 +47,7 @@ def accepts(schema: object, value: object) -> bool:
         ({"items": {"type": "integer"}, "contains": {"const": 1}}, [[1]], [[2], [1, "a"]]),
         ({"prefixItems": [{"const": 1}], "items": False}, [[], [1], {}], [[2], [1, 1]]),
         ({"prefixItems": [{"const": 1}]}, [[1, "rest"]], [[2]]),
+        ({"prefixItems": [{}], "minItems": 1, "maxItems": 1}, [[2]], [[], [1, 2]]),
         ({"uniqueItems": True}, [[1, True, "1"], []], [[1, 1.0], [[1], [1]], [{}, {}]]),
         ({"contains": {"const": 1}}, [[0, 1]], [[], [0]]),
         ({"contains": {"const": 1}, "minContains": 0, "maxContains": 1}, [[], [1]], [[1, 1]]),
