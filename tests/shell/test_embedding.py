@@ -212,9 +212,9 @@ async def test_what_is_no_answer_is_a_failure(
 @pytest.mark.parametrize(
     ("wrong", "text"),
     [
-        (lambda model: loose.embed("openai/x", "a"), "embed: expected a model with provider, mode"),
-        (lambda model: loose.embed_many(type(model), ["a"]), "embed_many: expected a model with"),
-        (lambda model: loose.rerank(model, "a", ["b"]), "rerank: expected a model with provider"),
+        (lambda model: loose.embed("openai/x", "a"), "embed: expected an object with provider, m"),
+        (lambda model: loose.embed_many(type(model), ["a"]), "embed_many: expected an object with"),
+        (lambda model: loose.rerank(model, "a", ["b"]), "rerank: expected an object with provider"),
         (lambda model: loose.embed_many(model, "abc"), "embed_many: expected a sequence of texts"),
         (lambda model: loose.embed_many(model, [1]), "embed_many: expected a text, got 1"),
         (lambda model: loose.embed(model, ["a"]), "embed: expected a text, got"),

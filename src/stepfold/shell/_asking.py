@@ -50,18 +50,6 @@ class ModelCallOptions(TypedDict, total=False):
     seed: int | None
 
 
-def require_model(what: str, model: object, does: str) -> None:
-    """Refuse what cannot be asked: no model, or one that does something else.
-
-    Raises:
-        UsageError: it has no method `does`.
-    """
-    if isinstance(model, type) or not hasattr(model, does):
-        raise UsageError(
-            f"{what}: expected a model with provider, model_id and {does}, got {model!r:.200}"
-        )
-
-
 KNOWN_OPTIONS = frozenset(ModelCallOptions.__annotations__)
 
 

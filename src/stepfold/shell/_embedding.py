@@ -12,14 +12,8 @@ from attrs import field, frozen
 from typing_extensions import Unpack
 
 from stepfold.ports import BLOCKING, Embedding, EmbeddingModel, EmbeddingReply, EmbeddingRequest
-from stepfold.shell._asking import (
-    Ask,
-    Asking,
-    ModelCallOptions,
-    require_model,
-    run_here,
-    unwrapped,
-)
+from stepfold.shell._asking import Ask, Asking, ModelCallOptions, run_here, unwrapped
+from stepfold.shell._members import require_members
 from stepfold.shell._observing import EmbeddingCallEnded, EmbeddingCallStarted
 from stepfold.values import (
     NO_RESPONSE,
@@ -216,7 +210,7 @@ def _checked(
     dimensions: int | None,
     max_parallel: int | None,
 ) -> tuple[str, ...]:
-    require_model(what, model, "embed")
+    require_members(what, model, "provider", "model_id", "embed")
     if isinstance(values, str):
         raise UsageError(f"{what}: expected a sequence of texts, got one: use embed")
     texts = tuple(values)

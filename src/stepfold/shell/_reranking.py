@@ -7,14 +7,8 @@ from attrs import field, frozen
 from typing_extensions import Unpack
 
 from stepfold.ports import RerankingModel, RerankingReply, RerankingRequest
-from stepfold.shell._asking import (
-    Ask,
-    Asking,
-    ModelCallOptions,
-    require_model,
-    run_here,
-    unwrapped,
-)
+from stepfold.shell._asking import Ask, Asking, ModelCallOptions, run_here, unwrapped
+from stepfold.shell._members import require_members
 from stepfold.shell._observing import RerankingCallEnded, RerankingCallStarted
 from stepfold.values import (
     NO_RESPONSE,
@@ -237,7 +231,7 @@ def _check(
     texts: tuple[object, ...],
     top_n: int | None,
 ) -> None:
-    require_model("rerank", model, "rerank")
+    require_members("rerank", model, "provider", "model_id", "rerank")
     if not isinstance(query, str):
         raise UsageError(f"rerank: expected the query to be a text, got {query!r:.200}")
     if isinstance(documents, str):

@@ -10,6 +10,7 @@ from attrs import frozen
 from stepfold.ports import Clock, Download, Journal, LanguageModel, model_name
 from stepfold.shell._clock import SystemClock
 from stepfold.shell._hooks import Hooks
+from stepfold.shell._members import require_members
 from stepfold.shell._observing import Observer
 from stepfold.shell._tool import AnyTool
 from stepfold.shell._tool_spec import name_of
@@ -139,8 +140,10 @@ class Runtime(Generic[D]):
     ) -> None:
         if concurrency is not None and concurrency < 1:
             raise UsageError(f"concurrency: expected at least 1, got {concurrency!r}")
-        _require_methods("clock", clock, "now", "sleep_until")
-        _require_methods("journal", journal, "begin", "append")
+        if clock is not None:
+            require_members("clock", clock, "now", "sleep_until")
+        if journal is not None:
+            require_members("journal", journal, "begin", "append")
         set_once = object.__setattr__  # this class is frozen
         set_once(self, "models", _models_by_name(models))
         set_once(self, "deps", deps)
@@ -152,10 +155,3 @@ class Runtime(Generic[D]):
         set_once(self, "observers", tuple(observers))
         set_once(self, "bind_output", bind_output)
         set_once(self, "download", download)
-
-
-def _require_methods(argument: str, given: object, *names: str) -> None:
-    if given is not None and not all(hasattr(given, name) for name in names):
-        raise UsageError(
-            f"{argument}: expected an object with {' and '.join(names)}, got {given!r:.200}"
-        )
